@@ -1,0 +1,79 @@
+"""Samples as they come, made ready for the elastic net: checked, zero-mean, unit-length."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+# Integers this small are exact in float32, which halves memory and doubles speed.
+_SMALL_INTEGERS = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.uint16), np.dtype(np.int16))
+
+
+def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
+    """Return X as a C-ordered float array of shape (samples, features), or raise ValueError.
+
+    float32 and float64 stay what they are, 8- and 16-bit integers become float32, everything
+    else float64. NaN, infinities, sparse matrices and wrong shapes are refused.
+    """
+    if getattr(X, "dtype", None) in _SMALL_INTEGERS:
+        X = np.asarray(X, dtype=np.float32)
+    return check_array(
+        X,
+        dtype=[np.float64, np.float32],
+        order="C",
+        input_name=name,
+        ensure_min_samples=min_samples,
+    )
+
+
+def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -> NDArray:
+    """Give every sample zero mean (over its own features) and unit length.
+
+    A sample that is zero, or constant when `center` is true, has no direction: it becomes (or
+    stays) zero, with a warning that counts such samples.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    center : bool
+        Subtract from every sample the mean of its own features.
+    unit : bool
+        Divide every sample by its Euclidean length.
+
+    Returns
+    -------
+    array of shape (n_samples, n_features)
+        A new array; X is never changed.
+
+    Examples
+    --------
+    >>> normalize_samples([[3.0, 4.0], [6.0, 8.0]], center=False)
+    array([[0.6, 0.8],
+           [0.6, 0.8]])
+    """
+    X = check_samples(X)
+    # Scaling by the largest entry first keeps squares of huge or tiny values in range.
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    largest[(largest == 0) | (not unit)] = 1
+    result = X / largest
+    if center:
+        result -= result.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(result, axis=1, keepdims=True)
+    # What centring leaves of a constant sample is rounding, not a direction.
+    rounding = 8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
+    empty = lengths <= rounding * np.abs(X / largest).max(axis=1, keepdims=True)
+    result[empty[:, 0]] = 0
+    if unit:
+        lengths[empty] = 1
+        result /= lengths
+    if empty.any():
+        what = "constant" if center else "zero"
+        warnings.warn(
+            f"{int(empty.sum())} of {len(X)} samples are {what} (the first is row "
+            f"{int(np.argmax(empty))}): they have no direction and nothing can represent them",
+            stacklevel=2,
+        )
+    return result

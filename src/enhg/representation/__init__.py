@@ -1,0 +1,1 @@
+"""X → Z: the robust matrix elastic net (paper, III.A)."""

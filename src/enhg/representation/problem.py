@@ -1,0 +1,103 @@
+"""The robust matrix elastic net: its parameters, their scale, and what a solution holds.
+
+For every sample i, with its own coefficient held at zero (paper, III.A):
+
+    minimise over z:   ‖z‖₁ + λ‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
+
+with ℓ(r) = ‖r‖₂ (`loss="norm"`) or ½‖r‖₂² (`loss="squared"`). Divided by γᵢ, both are the
+squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖², with a = s/γᵢ, b = 2λs/γᵢ and s = 1 for the squared
+loss, s = σ = ‖r‖ at the solution for the norm loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Loss = Literal["norm", "squared"]
+Scale = Literal["relative", "absolute"]
+
+# Residuals shorter than this part of their sample count as this long in the norm loss: at an
+# exact fit the loss has no derivative, and a penalty of σ/γ with σ = 0 would be no penalty.
+SIGMA_FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Parameters of the matrix elastic net; see `self_representation` for their meaning."""
+
+    gamma: float
+    lam: float
+    loss: Loss
+    scale: Scale
+
+    def __post_init__(self) -> None:
+        for name, value in (("gamma", self.gamma), ("lam", self.lam)):
+            if not isinstance(value, Real) or not np.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, got {value!r}")
+        if self.gamma <= 0:
+            raise ValueError(f"gamma must be positive, got {self.gamma!r}")
+        if self.lam < 0:
+            raise ValueError(f"lam must be at least 0, got {self.lam!r}")
+        for name, value, allowed in (
+            ("loss", self.loss, ("norm", "squared")),
+            ("scale", self.scale, ("relative", "absolute")),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+
+    def gammas(self, critical: NDArray, lengths: NDArray) -> NDArray:
+        """γᵢ of every sample, from its largest |correlation| and its length.
+
+        At γᵢ = 1/maxⱼ|xⱼᵀxᵢ| (squared loss) or ‖xᵢ‖/maxⱼ|xⱼᵀxᵢ| (norm loss) z = 0 stops being
+        optimal; the relative scale counts in multiples of that. A sample that correlates with
+        nothing has no such point: z = 0 is optimal for it at every γ.
+        """
+        gammas = np.full(len(critical), float(self.gamma))
+        if self.scale == "relative":
+            reached = critical > 0
+            gammas[reached] /= critical[reached]
+            if self.loss == "norm":
+                gammas[reached] *= lengths[reached]
+        return gammas
+
+
+@dataclass(frozen=True)
+class Representation:
+    """Every sample rebuilt from a few others: X = ZA + S (paper, III.A; A = X by default).
+
+    Attributes
+    ----------
+    coefficients : csr_array of shape (n_samples, n_atoms)
+        Z; row i rebuilds sample i.
+    certificate : ndarray of shape (n_samples,)
+        How far from optimal each row is: the largest violation of its optimality (KKT)
+        conditions over all atoms, relative to its l1 penalty a. 0 is exactly optimal.
+    l1_penalty, ridge_penalty : ndarray of shape (n_samples,)
+        a and b of the squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² that each row solves.
+    samples, dictionary : ndarray
+        X and A, as given.
+    """
+
+    coefficients: sparse.csr_array
+    certificate: NDArray
+    l1_penalty: NDArray
+    ridge_penalty: NDArray
+    samples: NDArray
+    dictionary: NDArray
+
+    @cached_property
+    def clean(self) -> NDArray:
+        """X₀ = ZA: the samples as the others rebuild them."""
+        return (self.coefficients @ self.dictionary).astype(self.samples.dtype, copy=False)
+
+    @cached_property
+    def errors(self) -> NDArray:
+        """S = X − ZA: what the others cannot rebuild."""
+        return self.samples - self.clean

@@ -1,0 +1,304 @@
+"""The driver over all samples: blocks, working sets, checks (the loops are in `_kernels`)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
+
+from enhg.preprocessing import check_samples
+from enhg.representation import _kernels
+from enhg.representation.problem import SIGMA_FLOOR, Loss, Problem, Representation, Scale
+
+Progress = Callable[[int, int], None]
+
+# Up to this size the atoms' Gram matrix is computed once and kept; beyond it, every block
+# computes what it needs of it.
+_GRAM_BYTES = 2 * 2**30
+_BLOCK_BYTES = 128 * 2**20
+_MOST_BLOCK_ROWS = 512
+_FIRST_WORKING_SET = 64
+_ROWS_PER_TASK = 16
+
+
+def self_representation(
+    X: ArrayLike,
+    *,
+    gamma: float = 20.0,
+    lam: float = 10.0,
+    loss: Loss = "squared",
+    scale: Scale = "relative",
+    dictionary: ArrayLike | None = None,
+    tol: float = 1e-4,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Representation:
+    """Rebuild every sample from a few others: the robust matrix elastic net, solved exactly.
+
+    For every sample i, with its own coefficient held at zero:
+
+        minimise over z:   ‖z‖₁ + lam·‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The samples, taken as they are (see `normalize_samples`). float32 is solved in float32,
+        at twice the speed of float64; rows that need more precision are redone in float64.
+    gamma : float
+        γ, the weight of the error. On the relative scale, a multiple of the value at which the
+        representation stops being zero: every `gamma` > 1 gives a non-zero row.
+    lam : float
+        λ, the weight of the ridge against the l1 norm. 0 is the lasso; the larger, the more
+        correlated samples share their weight.
+    loss : {"squared", "norm"}
+        ℓ(r) = ½‖r‖₂², which LARS-EN and the paper's baselines solve, or ‖r‖₂, the paper's
+        equation, robust to whole corrupted samples. For the norm loss, errors shorter than
+        10⁻⁶‖xᵢ‖ count as that long.
+    scale : {"relative", "absolute"}
+        Relative: γᵢ = gamma / maxⱼ|xⱼᵀxᵢ|, times ‖xᵢ‖ for the norm loss. Absolute: γᵢ = gamma.
+        The paper's γ = 0.18 on the absolute scale gives z = 0 for every unit-length sample,
+        because z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1.
+    dictionary : array of shape (n_atoms, n_features), optional
+        Atoms to rebuild the samples from, in place of the other samples. None is held out.
+    tol : float
+        Bound on the certificate. A row that cannot reach it is reported by a warning.
+    n_jobs : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    progress : callable, optional
+        Called with (samples done, samples in all) after every block.
+
+    Returns
+    -------
+    Representation
+        With `coefficients` (Z), `errors` (S), `clean` (X₀) and `certificate`.
+
+    Notes
+    -----
+    Divided by γᵢ the squared problem is ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = 1/γᵢ and
+    b = 2·lam/γᵢ; the norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ, with σ = ‖r‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0]])
+    >>> representation = self_representation(X, gamma=5.0, lam=0.0)
+    >>> representation.coefficients.shape
+    (4, 4)
+    >>> bool(representation.certificate.max() <= 1e-4)
+    True
+    """
+    problem = Problem(gamma, lam, loss, scale)
+    if not tol > 0:
+        raise ValueError(f"tol must be positive, got {tol!r}")
+    X = check_samples(X, min_samples=2 if dictionary is None else 1)
+    atoms, excluded = X, np.arange(len(X))
+    if dictionary is not None:
+        atoms = check_samples(dictionary, name="dictionary").astype(X.dtype, copy=False)
+        excluded = np.full(len(X), -1)
+        if atoms.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
+            )
+    with Crew(n_jobs) as crew:
+        rows = _solve(X, atoms, excluded, problem, tol, crew, progress)
+        if X.dtype == np.float32:
+            # Where a is small, rounding in float32 correlations alone exceeds tol·a.
+            short = np.flatnonzero(rows.certificate > tol)
+            if len(short):
+                again = _solve(
+                    X[short].astype(np.float64), atoms.astype(np.float64), excluded[short],
+                    problem, tol, crew, None
+                )  # fmt: skip
+                rows = rows.replaced(short, again)
+    _warn_of_large_certificates(rows.certificate, tol)
+    return Representation(rows.coefficients, rows.certificate, rows.a, rows.b, X, atoms)
+
+
+def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
+    short = np.flatnonzero(certificate > tol)
+    if len(short):
+        warnings.warn(
+            f"{len(short)} of {len(certificate)} samples did not reach tol = {tol:g}; the worst "
+            f"certificate is {certificate.max():.2e}, of sample {int(certificate.argmax())}. "
+            "Raise tol, or lower gamma: the l1 penalty is close to the rounding of the data",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+class Crew:
+    """A crew of threads: for the BLAS inside a matrix product, or for compiled loops over rows,
+    never for both at once."""
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.size = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self._blas = ThreadpoolController().select(user_api="blas")
+        self._pool = ThreadPoolExecutor(self.size)
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def product(self, A: NDArray, B: NDArray) -> NDArray:
+        """A @ B.T on all threads."""
+        with self._blas.limit(limits=self.size):
+            return A @ B.T
+
+    def over(self, kernel: Callable, rows: NDArray, *arguments: object) -> None:
+        """Run kernel(some of the rows, *arguments) in every thread until all rows are done."""
+        tasks = [rows[at : at + _ROWS_PER_TASK] for at in range(0, len(rows), _ROWS_PER_TASK)]
+        with self._blas.limit(limits=1):
+            for _ in self._pool.map(lambda task: kernel(task, *arguments), tasks):
+                pass
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Solved rows of Z."""
+
+    coefficients: sparse.csr_array
+    certificate: NDArray
+    a: NDArray
+    b: NDArray
+
+    def replaced(self, where: NDArray, other: _Rows) -> _Rows:
+        """These rows with those at `where` taken from another."""
+        order = np.arange(len(self.a))
+        order[where] = len(order) + np.arange(len(where))
+        return _Rows.stacked([self, other]).taken(order)
+
+    def taken(self, order: NDArray) -> _Rows:
+        return _Rows(
+            self.coefficients[order], self.certificate[order], self.a[order], self.b[order]
+        )
+
+    @staticmethod
+    def stacked(parts: Iterable[_Rows]) -> _Rows:
+        parts = list(parts)
+        return _Rows(
+            sparse.csr_array(sparse.vstack([part.coefficients for part in parts], format="csr")),
+            np.concatenate([part.certificate for part in parts]),
+            np.concatenate([part.a for part in parts]),
+            np.concatenate([part.b for part in parts]),
+        )
+
+
+def _solve(
+    X: NDArray,
+    atoms: NDArray,
+    excluded: NDArray,
+    problem: Problem,
+    tol: float,
+    crew: Crew,
+    progress: Progress | None,
+) -> _Rows:
+    """All samples, block by block."""
+    n, m = len(X), len(atoms)
+    gram = np.empty((0, 0), X.dtype)
+    if m * m * X.itemsize <= _GRAM_BYTES and m <= 4 * n:
+        gram = crew.product(atoms, atoms)
+    size = int(np.clip(_BLOCK_BYTES // (m * X.itemsize), 1, _MOST_BLOCK_ROWS))
+    solved = []
+    for at in range(0, n, size):
+        block = slice(at, min(at + size, n))
+        solved.append(solve_block(X[block], atoms, gram, excluded[block], problem, tol, crew))
+        if progress is not None:
+            progress(block.stop, n)
+    return _Rows.stacked(solved)
+
+
+def solve_block(
+    targets: NDArray,
+    vectors: NDArray,
+    gram: NDArray,
+    excluded: NDArray,
+    problem: Problem,
+    tol: float,
+    crew: Crew,
+) -> _Rows:
+    """Solve one block: a pure function of the samples in it, the atoms and the parameters.
+
+    `gram` is the atoms' Gram matrix, or empty; `excluded` the atom each sample may not use
+    (−1: none). Working sets start from the atoms that correlate most with the sample, are
+    solved, checked against all atoms and grown by the worst violators until none is left.
+    """
+    n, m = len(targets), len(vectors)
+    own = np.flatnonzero(excluded >= 0)
+    if len(gram) and len(own) == n:
+        correlations = gram[excluded]
+    else:
+        correlations = crew.product(targets, vectors)
+    correlations[own, excluded[own]] = 0
+    lengths = np.linalg.norm(targets.astype(np.float64), axis=1)
+    floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
+    atoms = _kernels.Atoms(vectors, gram, float(problem.lam), problem.loss == "norm", float(tol))
+    room = min(m, 2 * _FIRST_WORKING_SET)
+    block = _kernels.Block(
+        targets=targets,
+        correlations=correlations,
+        excluded=excluded,
+        gammas=problem.gammas(np.abs(correlations).max(axis=1).astype(np.float64), lengths),
+        floors=floors,
+        sigmas=np.maximum(0.5 * lengths, floors),
+        members=np.zeros((n, room), np.int64),
+        sizes=np.zeros(n, np.int64),
+        values=np.zeros((n, room)),
+        a=np.zeros(n),
+        b=np.zeros(n),
+        certificates=np.zeros(n),
+        done=np.zeros(n, bool),
+    )
+    crew.over(_kernels.start, np.arange(n), block, min(_FIRST_WORKING_SET, m))
+    while True:
+        rows = np.flatnonzero(~block.done)
+        if len(gram):
+            crew.over(_kernels.solve_with_gram, rows, atoms, block)
+        else:
+            _solve_without_gram(rows, atoms, block, crew)
+        if block.done.all():
+            break
+        block = _with_more_room(block, m)
+    return _rows(block, m)
+
+
+def _solve_without_gram(
+    rows: NDArray, atoms: _kernels.Atoms, block: _kernels.Block, crew: Crew
+) -> None:
+    """One round on every row: solve, then check all rows by one matrix product."""
+    residuals = np.zeros_like(block.targets)
+    crew.over(_kernels.solve, rows, atoms, block, residuals)
+    scores = np.zeros_like(block.correlations)
+    scores[rows] = crew.product(residuals[rows], atoms.vectors)
+    crew.over(_kernels.check, rows, block, scores, atoms.tol)
+
+
+def _with_more_room(block: _kernels.Block, most: int) -> _kernels.Block:
+    """The block with wider working sets, if one of them is full."""
+    room = block.members.shape[1]
+    if block.sizes.max() < room:
+        return block
+    wider = ((0, 0), (0, min(most, 2 * room) - room))
+    return block._replace(
+        members=np.pad(block.members, wider), values=np.pad(block.values, wider)
+    )
+
+
+def _rows(block: _kernels.Block, m: int) -> _Rows:
+    """The solved rows as a sparse matrix, with atoms in ascending order."""
+    used = np.arange(block.members.shape[1]) < block.sizes[:, None]
+    used &= block.values != 0
+    row, _ = np.nonzero(used)
+    Z = sparse.csr_array(
+        (block.values[used], (row, block.members[used])), shape=(len(used), m), dtype=np.float64
+    )
+    return _Rows(Z, block.certificates, block.a, block.b)
