@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +12,12 @@ from sklearn.utils import check_array
 
 # Integers this small are exact in float32, which halves memory and doubles speed.
 _SMALL_INTEGERS = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.uint16), np.dtype(np.int16))
+
+Normalization = Literal["auto", "zero_mean", "unit", "lift", "none"]
+
+# Below this many features a sample's own mean and length are most of what it has to say.
+_LIFT_BELOW = 16
+_LIFT_HEIGHT = 3.0
 
 
 def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
@@ -77,3 +85,44 @@ def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -
             stacklevel=2,
         )
     return result
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """One of the ways to make samples comparable, learned from some and applied to any.
+
+    - "zero_mean": every sample gets zero mean over its own features, then unit length (the
+      paper's algorithm box); what it looks like, not how bright or how strong it is.
+    - "unit": unit length only.
+    - "lift": for points in few dimensions, where nearness is distance and not direction. The
+      mean sample is subtracted, the spread made 1, a constant appended and the length made 1,
+      so that points near each other, and only those, point the same way.
+    - "auto": "zero_mean" from 16 features on, "lift" below.
+    - "none": as they come.
+    """
+
+    how: Normalization
+    mean: NDArray | None = None
+    spread: float = 1.0
+
+    @staticmethod
+    def of(X: NDArray, how: Normalization) -> Normalizer:
+        """Learn from the samples X."""
+        allowed = ("auto", "zero_mean", "unit", "lift", "none")
+        if how not in allowed:
+            raise ValueError(f"normalize must be one of {allowed}, got {how!r}")
+        if how == "auto":
+            how = "zero_mean" if X.shape[1] >= _LIFT_BELOW else "lift"
+        if how != "lift":
+            return Normalizer(how)
+        mean = X.mean(axis=0)
+        spread = float(np.sqrt(((X - mean) ** 2).sum(axis=1).mean()))
+        return Normalizer(how, mean, spread if spread > 0 else 1.0)
+
+    def __call__(self, X: NDArray) -> NDArray:
+        if self.how == "none":
+            return X
+        if self.how == "lift":
+            points = (X - self.mean) / self.spread
+            X = np.hstack([points, np.full((len(X), 1), _LIFT_HEIGHT, dtype=points.dtype)])
+        return normalize_samples(X, center=self.how == "zero_mean")

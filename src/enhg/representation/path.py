@@ -27,9 +27,9 @@ _TINY = float(np.finfo(np.float64).tiny)
 _TIE = 64 * _EPS  # a correlation this close to the penalty is tied to it
 _BOTTOM = 1e-12  # penalties below this are lost in rounding: the walk goes straight to its end
 # Relative to what they are compared with:
-_DEPENDENT = 1e-12  # squared distance to the span of the active atoms at which an atom is in it
-_VANISHED = 64 * _EPS  # a coefficient or slope this small beside the largest is zero
-_EXCESS = 1e-12  # a correlation that falls behind the penalty no faster than this keeps up
+_DEPENDENT = 1e-11  # squared distance to the span of the active atoms at which an atom is in it
+_VANISHED = 64 * _EPS  # a coefficient this small beside the largest is zero
+_FLAT = 1e-12  # a slope this small is: of a coefficient, of a correlation against the penalty
 
 
 class PathEvent(NamedTuple):
@@ -149,7 +149,7 @@ def elastic_net_path(
 
     With `lam` = 0 the solution need not be unique. An atom that depends linearly on the active
     ones (a duplicate, or any atom once the active ones span the data) stays out, which leaves an
-    optimal solution; dependent means nearer to their span than 1e-6 of its length. With
+    optimal solution; dependent means nearer to their span than 3e-6 of its length. With
     `lam` > 0 the solution is unique and duplicates share their weight equally.
 
     A step costs O((n_atoms + s)·n_features + s²) with s active atoms.
@@ -333,7 +333,6 @@ class _Walk:
         self.values = np.empty(0)  # z of the active atoms
         self.slopes = np.empty(0)  # v
         self.pull = np.zeros(atoms.shape[1])  # q
-        self.spanned = np.zeros(len(atoms), dtype=bool)  # found dependent on the active atoms
         self.penalties: list[float] = []
         self.events: list[PathEvent] = []
         self._solutions: list[tuple[NDArray[np.intp], Floats]] = []
@@ -347,7 +346,7 @@ class _Walk:
         # A sample orthogonal to all atoms, up to rounding, has z = 0 down to penalty zero.
         self.a = self.a if self.a > _BOTTOM * scale else 0.0
         self.arrived = self.a <= self.bottom
-        self._stop_at_breakpoint(entered=None, left=[])
+        self._stop_at_breakpoint(left=[])
 
     def coefficients(self) -> csr_array:
         counts = [len(support) for support, _ in self._solutions]
@@ -367,17 +366,18 @@ class _Walk:
         if self.left:
             self._aim()
         settled = len(self.active.indices)
+        signs = dict(self.tied)
         # The method is finite; the bound only keeps rounding from sending it in a circle.
-        for _ in range(3 * len(self.tied)):
-            waiting = [j for j in self.tied if j not in self.active.indices and not self.spanned[j]]
-            excess = [1 - self.tied[j] * (self.atoms[j] @ self.pull) for j in waiting]
-            if not waiting or max(excess) <= _EXCESS:
+        for _ in range(3 * len(signs)):
+            waiting = [j for j in signs if j not in self.active.indices]
+            excess = [1 - signs[j] * (self.atoms[j] @ self.pull) for j in waiting]
+            if not waiting or max(excess) <= _FLAT:
                 break
             atom = waiting[int(np.argmax(excess))]
-            if self.active.add(atom, self.tied[atom], self.atoms[atom]):
+            if self.active.add(atom, signs[atom], self.atoms[atom]):
                 self._settle_slopes(settled)
-            else:
-                self.spanned[atom] = True
+            else:  # it follows the active atoms that it depends on
+                del signs[atom]
         entered = self.active.indices[settled:]
         self.values = np.append(self.values, np.zeros(len(entered)))
         step = len(self.penalties) - 1
@@ -388,12 +388,10 @@ class _Walk:
 
     def stride(self) -> None:
         """Go down to the next breakpoint, or to the end of the path."""
-        entry, entry_step = self._next_entry()
         towards_zero = self.active.signs * self.slopes < 0
         exit_steps = np.full(len(self.values), np.inf)
         exit_steps[towards_zero] = -self.values[towards_zero] / self.slopes[towards_zero]
-        # A coefficient that rounding has put past zero already leaves at once.
-        length = min(entry_step, max(0.0, exit_steps.min()))
+        length = min(self._entry_step(), float(exit_steps.min()))
         self.arrived = self.a - length <= self.bottom
         if self.arrived:
             length = self.a - self.a_min
@@ -407,7 +405,7 @@ class _Walk:
         while self.a > 0 and (turned := self.values * self.active.signs < 0).any():
             left += self._take_out(turned)
             self._refine()
-        self._stop_at_breakpoint(entry if entry_step <= length else None, left)
+        self._stop_at_breakpoint(left)
 
     def _take_out(self, gone: NDArray[np.bool_]) -> list[int]:
         """Remove the marked active atoms and return them."""
@@ -424,7 +422,7 @@ class _Walk:
         self._aim()
         while True:
             rises = self.active.signs * self.slopes
-            places = settled + np.flatnonzero(rises[settled:] <= _VANISHED * rises.max())
+            places = settled + np.flatnonzero(rises[settled:] <= _FLAT * rises.max())
             if len(places) == 0:
                 return
             # How far from the feasible slopes (right sign) to the wrong ones each meets zero.
@@ -440,23 +438,22 @@ class _Walk:
         self.slopes = self.active.solve(self.active.signs)
         self.pull = self.slopes @ self.active.rows
 
-    def _next_entry(self) -> tuple[int, float]:
-        """Return the inactive atom whose correlation first meets the penalty, and after how far."""
+    def _entry_step(self) -> float:
+        """Return how far down the first correlation of an inactive atom meets the penalty."""
         falls = self.atoms @ self.pull
-        candidate = self.allowed & ~self.spanned
-        candidate[self.active.indices] = False
+        inactive = self.allowed.copy()
+        inactive[self.active.indices] = False
         # An atom tied to the penalty was let fall behind by `turn`: on this piece it can come
         # back only with the other sign. Rounding would otherwise bring it in again at once.
         held = np.zeros(len(self.atoms))
         held[list(self.tied)] = list(self.tied.values())
-        steps = np.full(len(self.atoms), np.inf)
+        first = np.inf
         for sign in (1.0, -1.0):
             closing = 1 - sign * falls
-            meets = candidate & (closing > 0) & (held != sign)
+            meets = inactive & (closing > 0) & (held != sign)
             gap = self.a - sign * self.correlations[meets]
-            steps[meets] = np.minimum(steps[meets], gap / closing[meets])
-        first = int(np.argmin(steps))
-        return first, float(max(0.0, steps[first]))
+            first = min(first, (gap / closing[meets]).min(initial=np.inf))
+        return float(first)
 
     def _refine(self) -> None:
         """Take the rounding errors out of z by one Newton step and measure the correlations."""
@@ -468,19 +465,14 @@ class _Walk:
         self.values = self.values + correction
         self.values[abs(self.values) <= _VANISHED * abs(self.values).max(initial=0.0)] = 0.0
 
-    def _stop_at_breakpoint(self, entered: int | None, left: list[int]) -> None:
+    def _stop_at_breakpoint(self, left: list[int]) -> None:
         """Record the solution, and gather the zero atoms whose correlation equals the penalty."""
-        if self.penalties and self.a >= self.penalties[-1]:  # a step of length zero
+        if self.penalties and self.a >= self.penalties[-1]:  # a step too short for float64
             self.penalties.pop()
             self._solutions.pop()
         self.penalties.append(self.a)
         self._solutions.append((np.array(self.active.indices, dtype=np.intp), self.values.copy()))
-        if left:
-            self.spanned[:] = False
         near = self.allowed & (abs(self.correlations) >= self.a - self.tie)
-        near[left] = True
-        if entered is not None:
-            near[entered] = True
         near[self.active.indices] = False
         atoms = np.flatnonzero(near)
         signs = np.where(self.correlations[atoms] > 0, 1.0, -1.0)

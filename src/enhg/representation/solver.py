@@ -14,11 +14,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
+from enhg._progress import Progress, reporting
 from enhg.preprocessing import check_samples
 from enhg.representation import _kernels
 from enhg.representation.problem import SIGMA_FLOOR, Loss, Problem, Representation, Scale
-
-Progress = Callable[[int, int], None]
 
 # Up to this size the atoms' Gram matrix is computed once and kept; beyond it, every block
 # computes what it needs of it.
@@ -39,7 +38,7 @@ def self_representation(
     dictionary: ArrayLike | None = None,
     tol: float = 1e-4,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Representation:
     """Rebuild every sample from a few others: the robust matrix elastic net, solved exactly.
 
@@ -72,8 +71,8 @@ def self_representation(
         Bound on the certificate. A row that cannot reach it is reported by a warning.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
-    progress : callable, optional
-        Called with (samples done, samples in all) after every block.
+    progress : bool or callable, optional
+        True for a bar on standard error; a function is called with (samples done, in all).
 
     Returns
     -------
@@ -108,14 +107,15 @@ def self_representation(
                 f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
             )
     with Crew(n_jobs) as crew:
-        rows = _solve(X, atoms, excluded, problem, tol, crew, progress)
+        with reporting(progress, "elastic nets") as report:
+            rows = _solve(X, atoms, excluded, problem, tol, crew, report)
         if X.dtype == np.float32:
             # Where a is small, rounding in float32 correlations alone exceeds tol·a.
             short = np.flatnonzero(rows.certificate > tol)
             if len(short):
                 again = _solve(
                     X[short].astype(np.float64), atoms.astype(np.float64), excluded[short],
-                    problem, tol, crew, None
+                    problem, tol, crew, lambda done, total: None
                 )  # fmt: skip
                 rows = rows.replaced(short, again)
     _warn_of_large_certificates(rows.certificate, tol)
@@ -200,7 +200,7 @@ def _solve(
     problem: Problem,
     tol: float,
     crew: Crew,
-    progress: Progress | None,
+    report: Callable[[int, int], None],
 ) -> _Rows:
     """All samples, block by block."""
     n, m = len(X), len(atoms)
@@ -212,8 +212,7 @@ def _solve(
     for at in range(0, n, size):
         block = slice(at, min(at + size, n))
         solved.append(solve_block(X[block], atoms, gram, excluded[block], problem, tol, crew))
-        if progress is not None:
-            progress(block.stop, n)
+        report(block.stop, n)
     return _Rows.stacked(solved)
 
 

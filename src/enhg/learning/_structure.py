@@ -1,0 +1,36 @@
+"""From samples to the hypergraph that a learner works on: one way for all learners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import validate_data
+
+from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.hypergraph import Hypergraph
+from enhg.preprocessing import check_samples
+
+
+def fit_structure(learner: Any, X: ArrayLike) -> NDArray:
+    """Check X, build `learner.graph` of it, and set what it gives on the learner.
+
+    Sets `hypergraph_`, `structure_` (None for a ready hypergraph), `representation_` where the
+    structure has one, and scikit-learn's `n_features_in_`. Returns the checked samples.
+    """
+    samples = check_samples(X, min_samples=2)
+    validate_data(learner, X, skip_check_array=True)
+    if isinstance(learner.graph, Hypergraph):
+        if learner.graph.n_vertices != len(samples):
+            raise ValueError(
+                f"graph has {learner.graph.n_vertices} vertices, but X has {len(samples)} samples"
+            )
+        learner.structure_, learner.hypergraph_ = None, learner.graph
+        return samples
+    structure = ElasticNetHypergraph() if learner.graph is None else clone(learner.graph)
+    learner.structure_ = structure.fit(samples, progress=learner.verbose)
+    learner.hypergraph_ = structure.hypergraph_
+    if hasattr(structure, "representation_"):
+        learner.representation_ = structure.representation_
+    return samples

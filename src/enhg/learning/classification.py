@@ -1,0 +1,193 @@
+"""Semi-supervised classification on a hypergraph (paper, IV.B)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from enhg.hypergraph import Hypergraph
+from enhg.learning._structure import fit_structure
+from enhg.learning.diffusion import diffuse
+from enhg.preprocessing import check_samples
+
+
+class HypergraphClassifier(ClassifierMixin, BaseEstimator):
+    """Label all samples from the labels of a few, spread over their hypergraph.
+
+    F = (I − αΘ)⁻¹ Y, with Y one column a class, 1 where the label is given; the label of a
+    sample is the largest entry of its row of F.
+
+    Parameters
+    ----------
+    graph : structure or Hypergraph, optional
+        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. A ready
+        `Hypergraph` of the samples is taken as it is.
+    alpha : float
+        α in (0, 1): the nearer to 1, the further labels reach.
+    class_mass : bool
+        Scale the columns of F so that the classes' masses have the proportions of the labels
+        given. Without it one class swallows the others as α nears 1.
+    verbose : bool
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    transduction_ : ndarray of shape (n_samples,)
+        The label of every sample of `fit`; the mark of a missing label where none arrived.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Rows of F scaled to sum 1; zero where no label arrived.
+    confidence_ : ndarray of shape (n_samples,)
+        The largest entry of each row of `label_distributions_`.
+    unreached_ : ndarray of bool of shape (n_samples,)
+        Samples in a component of the hypergraph that holds no label.
+    hypergraph_ : Hypergraph
+    representation_ : Representation
+        Where the structure has one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClassifier
+    >>> X, y = load_digits(n_class=5, return_X_y=True)
+    >>> given = np.where(np.arange(len(y)) < 50, y, -1)
+    >>> model = HypergraphClassifier().fit(X, given)
+    >>> bool((model.transduction_ == y)[50:].mean() > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        graph: BaseEstimator | Hypergraph | None = None,
+        alpha: float = 0.99,
+        class_mass: bool = True,
+        verbose: bool = False,
+    ) -> None:
+        self.graph = graph
+        self.alpha = alpha
+        self.class_mass = class_mass
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> HypergraphClassifier:
+        """Spread the labels y over the samples.
+
+        A missing label is −1 among numbers, an empty string among strings, and None or NaN
+        anywhere. Only where y holds nothing but −1 and 1 are these the two classes, and every
+        sample labelled; a warning says so.
+        """
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        y, missing = _check_labels(y)
+        check_consistent_length(X, y)
+        self.classes_, codes = np.unique(y[~missing], return_inverse=True)
+        if len(self.classes_) < 2:
+            have = "no label" if missing.all() else f"only one class, {self.classes_[0]!r}"
+            raise ValueError(f"y must hold labels of at least two classes, got {have}")
+        fit_structure(self, X)
+        Y = np.zeros((len(y), len(self.classes_)))
+        Y[np.flatnonzero(~missing), codes] = 1
+        F = np.maximum(diffuse(self.hypergraph_.theta, Y, self.alpha), 0)
+        self.unreached_ = _unreached(self.hypergraph_, ~missing)
+        F[self.unreached_] = 0
+        if self.class_mass:
+            F *= Y.sum(axis=0) / F.sum(axis=0)
+        self.label_distributions_ = _rows_to_sum_one(F)
+        self.confidence_ = self.label_distributions_.max(axis=1)
+        self.transduction_ = self._labels(self.label_distributions_)
+        if self.unreached_.any():
+            warnings.warn(
+                f"no label reaches {int(self.unreached_.sum())} of {len(y)} samples (the first is "
+                f"row {int(np.argmax(self.unreached_))}): they keep no label; see unreached_. "
+                "Label one of them, or make hyperedges larger",
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Labels of samples, by `predict_proba`."""
+        return self._labels(self.predict_proba(X))
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Distribution over `classes_` of samples, seen in `fit` or not.
+
+        Each is rebuilt from the samples of `fit`, and takes the average of its prominent
+        rebuilders' distributions, weighted by their memberships. A row of zeros means that no
+        label reaches the sample.
+        """
+        check_is_fitted(self)
+        samples = check_samples(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        if not hasattr(self.structure_, "connect"):
+            raise ValueError("graph cannot connect new samples; use a structure that can")
+        return _rows_to_sum_one(self.structure_.connect(samples) @ self.label_distributions_)
+
+    def _labels(self, distributions: NDArray) -> NDArray:
+        labels = self.classes_[distributions.argmax(axis=1)]
+        lost = distributions.max(axis=1) == 0
+        if lost.any():
+            mark = _missing_mark(self.classes_.dtype)
+            labels = labels.astype(object) if mark is None else labels
+            labels[lost] = mark
+        return labels
+
+
+def _missing_mark(dtype: np.dtype) -> int | str | None:
+    """What stands for a missing label beside labels of this type."""
+    if dtype.kind in "if":
+        return -1
+    return "" if dtype.kind == "U" else None
+
+
+def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """y as a one-dimensional array of one type, and where labels are missing."""
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "O":
+        return _check_mixed_labels(y)
+    if y.dtype.kind == "U":
+        missing = y == ""
+    elif y.dtype.kind == "f":
+        missing = np.isnan(y) | (y == -1)
+    else:
+        missing = y == -1
+    if missing.any() and y.dtype.kind in "if" and set(np.unique(y)) == {-1, 1}:
+        warnings.warn(
+            "y holds only -1 and 1: these are taken as two classes with every sample labelled, "
+            "not as one class and missing labels",
+            stacklevel=3,
+        )
+        missing = np.zeros(len(y), bool)
+    check_classification_targets(y[~missing])
+    return y, missing
+
+
+def _check_mixed_labels(y: NDArray) -> tuple[NDArray, NDArray]:
+    """The same for an array of objects: strings or numbers, None or NaN for missing ones."""
+    missing = np.array([label is None or label != label or label in ("", -1) for label in y])
+    kinds = {"text" if isinstance(label, str) else "number" for label in y[~missing]}
+    if len(kinds) > 1:
+        raise ValueError("y must hold labels of one type, got both text and numbers")
+    labels = np.array(y[~missing].tolist())
+    check_classification_targets(labels)
+    # The places of missing labels are filled with any label: they are never read.
+    filled = np.full(len(y), labels[0] if len(labels) else "", dtype=labels.dtype)
+    filled[~missing] = labels
+    return filled, missing
+
+
+def _unreached(hypergraph: Hypergraph, labelled: NDArray) -> NDArray:
+    """Vertices in a component without a labelled one."""
+    count, component = hypergraph.connected_components()
+    return np.bincount(component, labelled, minlength=count)[component] == 0
+
+
+def _rows_to_sum_one(F: NDArray) -> NDArray:
+    total = F.sum(axis=1, keepdims=True)
+    return np.divide(F, total, out=np.zeros_like(F), where=total > 0)
