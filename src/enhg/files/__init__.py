@@ -4,13 +4,14 @@ Nothing that a file holds is ever executed: pickled objects are refused.
 """
 
 from enhg.files._base import InputError, Samples
-from enhg.files.labels import read_labels
+from enhg.files.labels import label_texts, read_labels
 from enhg.files.results import output_folder, write_labels
 from enhg.files.samples import read_samples
 
 __all__ = [
     "InputError",
     "Samples",
+    "label_texts",
     "output_folder",
     "read_labels",
     "read_samples",

@@ -59,7 +59,7 @@ def read_labels(
     if not any(given):
         raise InputError(f"{source}: no label in it; label at least one sample of each class")
     if truth is not None:
-        strange = sorted(set(given) - set(_texts(np.asarray(truth))) - {""})
+        strange = sorted(set(given) - set(label_texts(np.asarray(truth))) - {""})
         if strange:
             raise InputError(
                 f"{source}: {_some(strange)} not among the true labels of the input; "
@@ -80,10 +80,15 @@ def _read_array(path: Path, count: int) -> list[str]:
             f"{path}: {array.size} labels of shape {array.shape} for {count} samples; "
             "give one a sample, -1 for unlabelled"
         )
-    return _texts(array)
+    return label_texts(array)
 
 
-def _texts(labels: NDArray[Any]) -> list[str]:
+def label_texts(labels: NDArray[Any]) -> list[str]:
+    """Labels of any type as `read_labels` gives them: text, "" for unlabelled.
+
+    >>> label_texts(np.array([7.0, -1.0]))
+    ['7', '']
+    """
     return [_clean(str(label)) for label in tidy_labels(labels).tolist()]
 
 

@@ -83,8 +83,8 @@ class ElasticNetHypergraph(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma: float = 20.0,
-        lam: float = 10.0,
+        gamma: float = 10.0,
+        lam: float = 5.0,
         loss: Loss = "squared",
         scale: Scale = "relative",
         normalize: Normalization = "auto",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,9 +31,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         `Hypergraph` of the samples is taken as it is.
     alpha : float
         α in (0, 1): the nearer to 1, the further labels reach.
-    class_mass : bool
-        Scale the columns of F so that the classes' masses have the proportions of the labels
-        given. Without it one class swallows the others as α nears 1.
+    class_mass : {"equal", "labels", "none"}
+        The columns of F are scaled so that all classes have equal mass, or masses in proportion
+        to the labels given, or not at all (the paper). Without it the class with most labels
+        swallows the others as α nears 1, and proportions of a few labels are mostly chance.
     verbose : bool
         Show a progress bar on standard error.
 
@@ -67,8 +69,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         graph: BaseEstimator | Hypergraph | None = None,
-        alpha: float = 0.99,
-        class_mass: bool = True,
+        alpha: float = 0.98,
+        class_mass: Literal["equal", "labels", "none"] = "equal",
         verbose: bool = False,
     ) -> None:
         self.graph = graph
@@ -83,6 +85,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         anywhere. Only where y holds nothing but −1 and 1 are these the two classes, and every
         sample labelled; a warning says so.
         """
+        if self.class_mass not in ("equal", "labels", "none"):
+            raise ValueError(
+                f'class_mass must be "equal", "labels" or "none", got {self.class_mass!r}'
+            )
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y, missing = _check_labels(y)
@@ -97,8 +103,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         F = np.maximum(diffuse(self.hypergraph_.theta, Y, self.alpha), 0)
         self.unreached_ = _unreached(self.hypergraph_, ~missing)
         F[self.unreached_] = 0
-        if self.class_mass:
-            F *= Y.sum(axis=0) / F.sum(axis=0)
+        if self.class_mass != "none":
+            F /= F.sum(axis=0)
+        if self.class_mass == "labels":
+            F *= Y.sum(axis=0)
         self.label_distributions_ = _rows_to_sum_one(F)
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.transduction_ = self._labels(self.label_distributions_)

@@ -75,7 +75,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         graph: BaseEstimator | Hypergraph | None = None,
         spectrum: Literal["auto", "equal", "resolvent"] = "auto",
         unit_rows: bool = True,
-        n_init: int = 10,
+        n_init: int = 30,
         random_state: np.random.RandomState | int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -353,6 +353,7 @@ class _Walk:
         supports, values = (np.concatenate(parts) for parts in zip(*self._solutions, strict=True))
         starts = np.concatenate([[0], np.cumsum(counts)])
         matrix = csr_array((values, supports, starts), shape=(len(counts), len(self.atoms)))
+        matrix.eliminate_zeros()
         matrix.sort_indices()
         return matrix
 

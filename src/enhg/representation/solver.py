@@ -31,8 +31,8 @@ _ROWS_PER_TASK = 16
 def self_representation(
     X: ArrayLike,
     *,
-    gamma: float = 20.0,
-    lam: float = 10.0,
+    gamma: float = 10.0,
+    lam: float = 5.0,
     loss: Loss = "squared",
     scale: Scale = "relative",
     dictionary: ArrayLike | None = None,

@@ -1,0 +1,93 @@
+"""How the program speaks: stages with their times, bars, warnings and errors in one line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import NoReturn
+
+import typer
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """End the program with one line and an exit code for what the user can mend.
+
+    Everything else is a bug, and keeps its traceback.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        _fail("interrupted: nothing was written", 130)
+    except BrokenPipeError:  # whoever read our output has gone; typer ends quietly
+        raise
+    except MemoryError as error:
+        _fail(f"error: not enough memory ({error}); use fewer samples or smaller images", 1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"error: {where}{error.strerror or error}", 1)
+    except ValueError as error:
+        _fail(f"error: {error}", 1)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    typer.echo(" ".join(message.split()), err=True)
+    raise typer.Exit(code)
+
+
+class Stages:
+    """The stages of a run: a bar while one lasts, then a line with its time and its warnings.
+
+    Bars go to standard error, and only when a person sits there; lines to standard output.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    @contextmanager
+    def stage(
+        self, name: str, doing: str, note: str = ""
+    ) -> Iterator[Callable[[int, int], None] | None]:
+        """Time a stage; gives the function to be told (done, in all), if there is a bar.
+
+        `doing` stands beside the bar, `name` and `note` in the line that remains.
+        """
+        start = perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                with self._bar(doing) as progress:
+                    yield progress
+                self._say(f"{name:<12}{perf_counter() - start:6.1f} s  {note}".rstrip())
+            finally:
+                texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+                for text in dict.fromkeys(texts):
+                    typer.echo(f"warning: {' '.join(text.split())}", err=True)
+
+    @contextmanager
+    def _bar(self, doing: str) -> Iterator[Callable[[int, int], None] | None]:
+        if self._quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bars:
+            bar = bars.add_task(doing, total=None)
+            yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+    def say_rows(self, *rows: tuple[str, str]) -> None:
+        """A closing table of names and texts; a text may have several lines."""
+        self._say("")
+        for name, text in rows:
+            first, *more = text.splitlines()
+            self._say(f"{name:<12}{first}")
+            for line in more:
+                self._say(" " * 12 + line)
+
+    def _say(self, line: str) -> None:
+        if not self._quiet:
+            typer.echo(line)

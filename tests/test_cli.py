@@ -1,0 +1,465 @@
+"""The program: what it reads, writes, prints and answers to mistakes."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+import enhg.files
+from enhg import ElasticNetHypergraph, Hypergraph, HypergraphClassifier
+from enhg import __version__ as version
+from enhg.cli import app, classify, cluster
+
+X, Y = load_digits(n_class=3, return_X_y=True)
+X, Y = X[:90].astype(np.uint8), Y[:90]
+PROGRAM = Path(sys.executable).with_name("enhg")
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def fails(*words, code=1):
+    """Run; it must end with the code, one line on standard error and nothing more."""
+    result = run(*words)
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def table(path):
+    with open(path, newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture
+def digits(tmp_path):
+    """Ninety digits of three classes with their truth."""
+    np.savez(tmp_path / "digits.npz", X=X.reshape(-1, 8, 8), y=Y)
+    return tmp_path / "digits.npz"
+
+
+@pytest.fixture
+def some_labels(tmp_path):
+    """The truth of every tenth of them, as words."""
+    path = tmp_path / "some.csv"
+    path.write_text("name,label\n" + "".join(f"{i},{Y[i]}\n" for i in range(0, 90, 10)))
+    return path
+
+
+@pytest.fixture
+def photos(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for i, image in enumerate(X.reshape(-1, 8, 8)):
+        Image.fromarray(16 * image.clip(0, 15)).save(folder / f"{i}.png")
+    return folder
+
+
+# --- words ---------------------------------------------------------------------------------
+
+
+def test_help_and_mistakes_need_no_heavy_library():
+    code = (
+        "import sys, enhg.cli\n"
+        "heavy = {'numpy', 'sklearn', 'numba', 'matplotlib', 'rich', 'scipy'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("command", ["cluster", "classify", "demo"])
+def test_help_teaches(command):
+    help = run(command, "--help").stdout
+    assert help.count(f"enhg {command}") >= 3  # usage and two examples
+    assert "labels" in help
+    assert "[default: 0" in help
+    assert max(map(len, help.splitlines())) <= 80
+
+
+def test_program_without_words_shows_its_help():
+    shown = run().output
+    assert all(word in shown for word in ("cluster", "classify", "demo", "--version"))
+    assert run("--help").exit_code == 0
+
+
+def test_version():
+    assert run("--version").stdout == f"enhg {version}\n"
+
+
+@pytest.mark.parametrize("command", [cluster, classify])
+def test_defaults_are_those_of_the_library(command):
+    """They stand in cli.py, so that the help shows them without loading the library."""
+    given = {name: p.default for name, p in inspect.signature(command).parameters.items()}
+    structure = ElasticNetHypergraph()
+    assert structure.rule == "top"  # what the help says of --level holds for it alone
+    assert (given["gamma"], given["lam"]) == (structure.gamma, structure.lam)
+    assert given.get("alpha", HypergraphClassifier().alpha) == HypergraphClassifier().alpha
+    explicit = ElasticNetHypergraph(level=given["level"]).fit(X)
+    assert explicit.hypergraph_ == structure.fit(X).hypergraph_
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["cluster", "x.npy", "-o", "out"], "-k"),
+        (["cluster", "x.npy", "-k", "3"], "-o"),
+        (["cluster", "x.npy", "-k", "0", "-o", "out"], "-k"),
+        (["cluster", "x.npy", "-k", "two", "-o", "out"], "-k"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--size", "32"], "HEIGHTxWIDTH"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--size", "0x8"], "HEIGHTxWIDTH"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "0"], "positive"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "inf"], "positive"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--lam", "-1"], "--lam"),
+        (["classify", "x", "--labels", "y", "-o", "out", "--alpha", "1"], "between 0 and 1"),
+        (["classify", "x", "-o", "out"], "--labels"),
+        (["paint"], "paint"),
+    ],
+)
+def test_usage(words, part):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert part in result.stderr
+    assert "Traceback" not in result.output
+
+
+# --- cluster -------------------------------------------------------------------------------
+
+
+def test_cluster(tmp_path, digits):
+    out = tmp_path / "out"
+    result = run("cluster", digits, "-k", 3, "-o", out)
+    assert result.exit_code == 0, result.output
+    rows = table(out / "labels.csv")
+    assert list(rows[0]) == ["name", "label", "confidence"]
+    assert [row["name"] for row in rows] == [str(i) for i in range(90)]
+    assert {row["label"] for row in rows} == {"0", "1", "2"}
+    assert all(0 <= float(row["confidence"]) <= 1 for row in rows)
+    assert Hypergraph.load(out / "hypergraph.npz").n_vertices == 90
+    assert sorted(os.listdir(out)) == ["hypergraph.npz", "labels.csv"]
+    said = result.stdout
+    assert all(f"{stage} " in said for stage in ("read", "compile", "represent", "cluster"))
+    assert "90 images of 8×8" in said
+    assert "against the labels in digits.npz" in said
+    score = said[said.index("AC ") :]
+    assert float(score[3:8]) > 0.9
+    assert str(out / "labels.csv") in said
+    assert result.stderr == ""
+
+
+def test_cluster_sizes_add_up(tmp_path, digits):
+    said = run("cluster", digits, "-k", 3, "-o", tmp_path / "out").stdout
+    line = next(line for line in said.splitlines() if line.startswith("clusters"))
+    sizes = [int(size) for size in line.split("of ")[1].removesuffix(" samples").split(", ")]
+    labels = [int(row["label"]) for row in table(tmp_path / "out" / "labels.csv")]
+    assert sizes == np.bincount(labels).tolist()
+
+
+def test_many_clusters_are_told_by_their_range(tmp_path, digits):
+    said = run("cluster", digits, "-k", 12, "-o", tmp_path / "out").stdout
+    labels = [int(row["label"]) for row in table(tmp_path / "out" / "labels.csv")]
+    sizes = np.bincount(labels)
+    assert f"12, of {sizes.min()} to {sizes.max()} samples" in said
+
+
+def test_cluster_a_folder_without_truth(tmp_path, photos):
+    out = tmp_path / "out"
+    result = run("cluster", photos, "-k", 3, "-o", out, "--size", "6x5")
+    assert result.exit_code == 0, result.output
+    assert [row["name"] for row in table(out / "labels.csv")] == [f"{i}.png" for i in range(90)]
+    assert "90 images of 6×5" in result.stdout
+    assert "score" not in result.stdout
+
+
+def test_cluster_in_colour(tmp_path, photos):
+    said = run("cluster", photos, "-k", 3, "-o", tmp_path / "out", "--color").stdout
+    assert "8×8×3" in said
+
+
+def test_key_chooses_the_array(tmp_path):
+    np.savez(tmp_path / "two.npz", first=X, second=X[:60])
+    said = run(
+        "cluster", tmp_path / "two.npz", "-k", 3, "-o", tmp_path / "out", "--key", "second"
+    ).stdout
+    assert "60, of 64 values" in said
+
+
+def test_a_partly_known_truth_scores_what_it_knows(tmp_path):
+    np.savez(tmp_path / "digits.npz", X=X, y=np.where(np.arange(90) < 60, Y, -1))
+    out = tmp_path / "out"
+    said = run("cluster", tmp_path / "digits.npz", "-k", 3, "-o", out).stdout
+    labels = np.array([int(row["label"]) for row in table(out / "labels.csv")])
+    score = enhg.clustering_accuracy(Y[:60], labels[:60])
+    assert f"AC {score:.3f}" in said
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path, digits):
+    def written(name, *words):
+        assert run("cluster", digits, "-k", 4, "-o", tmp_path / name, *words).exit_code == 0
+        return (tmp_path / name / "labels.csv").read_bytes()
+
+    first = written("a", "--seed", 7)
+    assert written("b", "--seed", 7) == first
+    assert written("c", "--seed", 7, "--jobs", 1) == first
+
+
+def test_options_reach_the_structure(tmp_path, digits):
+    out = tmp_path / "out"
+    run("cluster", digits, "-k", 3, "-o", out, "--gamma", 5, "--lam", 0.5, "--level", 2)
+    structure = ElasticNetHypergraph(gamma=5, lam=0.5, level=2).fit(X)
+    assert Hypergraph.load(out / "hypergraph.npz") == structure.hypergraph_
+
+
+def test_quiet(tmp_path, digits):
+    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def islands(count, members=8):
+    """Samples in groups that have nothing in common: zero mean, and orthogonal across groups."""
+    rng = np.random.default_rng(0)
+    rows = np.zeros((count, members, count, 20))
+    for i in range(count):
+        half = rng.integers(1, 9, size=(members, 10))
+        rows[i, :, i] = np.hstack([half, -half])
+    return rows.reshape(count * members, -1)
+
+
+def test_warnings_take_one_line(tmp_path):
+    np.save(tmp_path / "islands.npy", islands(3))
+    result = run("cluster", tmp_path / "islands.npy", "-k", 2, "-o", tmp_path / "out", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("warning: the hypergraph falls into 3 components")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+# --- classify ------------------------------------------------------------------------------
+
+
+def test_classify(tmp_path, digits, some_labels):
+    out = tmp_path / "out"
+    result = run("classify", digits, "--labels", some_labels, "-o", out)
+    assert result.exit_code == 0, result.output
+    rows = table(out / "labels.csv")
+    assert list(rows[0]) == ["name", "label", "confidence", "given"]
+    assert [row["given"] for row in rows] == ["no" if i % 10 else "yes" for i in range(90)]
+    hits = [row["label"] == str(y) for row, y in zip(rows, Y, strict=True) if row["given"] == "no"]
+    assert f"accuracy {np.mean(hits):.3f} on the 81 unlabelled" in result.stdout
+    assert np.mean(hits) > 0.9
+    assert "digits.npz" in result.stdout
+    assert "3, from 9 labels (10.0%)" in result.stdout
+    assert Hypergraph.load(out / "hypergraph.npz").n_vertices == 90
+
+
+def test_classify_with_words_as_labels(tmp_path, photos):
+    words = np.array(["nought", "one", "two"])[Y]
+    labels = tmp_path / "some.csv"
+    labels.write_text("".join(f"{i},{words[i]}\n" for i in range(0, 90, 10)))
+    out = tmp_path / "out"
+    result = run("classify", photos, "--labels", labels, "-o", out, "--alpha", 0.9)
+    assert result.exit_code == 0, result.output
+    found = np.array([row["label"] for row in table(out / "labels.csv")])
+    assert (found == words).mean() > 0.9
+    assert "score" not in result.stdout
+
+
+def test_classify_repeats_itself(tmp_path, digits, some_labels):
+    for name in "ab":
+        run("classify", digits, "--labels", some_labels, "-o", tmp_path / name, "--seed", 3)
+    first, second = ((tmp_path / name / "labels.csv").read_bytes() for name in "ab")
+    assert first == second
+
+
+def test_samples_that_no_label_reaches(tmp_path):
+    np.save(tmp_path / "islands.npy", islands(3))
+    given = np.full(24, -1)
+    given[[0, 8]] = [5, 6]
+    np.save(tmp_path / "some.npy", given)
+    out = tmp_path / "out"
+    result = run("classify", tmp_path / "islands.npy", "--labels", tmp_path / "some.npy", "-o", out)
+    assert result.exit_code == 0, result.output
+    rows = table(out / "labels.csv")
+    assert [row["label"] for row in rows] == ["5"] * 8 + ["6"] * 8 + [""] * 8
+    assert {row["confidence"] for row in rows[16:]} == {"0.0000"}
+    assert "unreached   8 samples" in result.stdout
+    assert "warning: no label reaches 8 of 24 samples" in result.stderr
+
+
+def test_labels_of_every_sample_leave_nothing_to_score(tmp_path, digits):
+    np.save(tmp_path / "all.npy", Y)
+    result = run("classify", digits, "--labels", tmp_path / "all.npy", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "score" not in result.stdout
+
+
+# --- demo ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo") / "out"
+    return run("demo", "-o", out, "--seed", 1), out
+
+
+def test_demo(demonstration):
+    result, out = demonstration
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    said = result.stdout
+    assert all(f"{stage} " in said for stage in ("compile", "represent", "cluster", "classify"))
+    assert float(said.split("AC ")[1][:5]) > 0.9
+    assert float(said.split("NMI ")[1][:5]) > 0.85
+    assert float(said.split("accuracy ")[1][:5]) > 0.93
+    assert "enhg cluster --help" in said
+    assert all(str(out / name) in said for name in os.listdir(out))
+
+
+def test_demo_writes_pictures_and_labels(demonstration):
+    _, out = demonstration
+    pictures = {"clusters.png", "embedding.png", "confusion.png", "hyperedges.png"}
+    assert set(os.listdir(out)) == pictures | {"labels.csv", "hypergraph.npz"}
+    for name in pictures:
+        with Image.open(out / name) as image:
+            assert min(image.size) > 500
+    rows = table(out / "labels.csv")
+    assert len(rows) == 1797
+    per_class = np.bincount([int(row["truth"]) for row in rows if row["given"] == "yes"])
+    assert per_class.min() >= 8
+    assert per_class.max() <= 10
+
+
+# --- what goes wrong -----------------------------------------------------------------------
+
+
+def test_existing_results_are_refused_before_anything_is_read(tmp_path, digits, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "labels.csv").write_text("precious")
+
+    def never(*_, **__):
+        raise AssertionError("the input was read")
+
+    monkeypatch.setattr(enhg.files, "read_samples", never)
+    monkeypatch.setattr(enhg.datasets, "load", never, raising=False)
+    for words in (
+        ["cluster", digits, "-k", 3],
+        ["classify", digits, "--labels", "labels.csv"],
+        ["demo"],
+    ):
+        message = fails(*words, "-o", out)
+        assert message.startswith("error: ")
+        assert "--overwrite" in message
+    assert (out / "labels.csv").read_text() == "precious"
+    assert "is a file" in fails("cluster", digits, "-k", 3, "-o", out / "labels.csv")
+
+
+def test_overwrite_replaces_and_keeps_the_rest(tmp_path, digits):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "labels.csv").write_text("old")
+    (out / "notes.txt").write_text("mine")
+    assert run("cluster", digits, "-k", 3, "-o", out, "--overwrite").exit_code == 0
+    assert len(table(out / "labels.csv")) == 90
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "part"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted: nothing was written"),
+        (MemoryError("Unable to allocate 9 TiB"), 1, "error: not enough memory (Unable"),
+        (OSError(28, "No space left on device", "/full/disk"), 1, "error: /full/disk: No space"),
+        (ValueError("two\nlines"), 1, "error: two lines"),
+    ],
+)
+def test_failures_leave_nothing_behind(tmp_path, digits, monkeypatch, error, code, part):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(ElasticNetHypergraph, "fit", fail)
+    home = tmp_path / "home"
+    home.mkdir()
+    assert part in fails("cluster", digits, "-k", 3, "-o", home / "a" / "b", code=code)
+    assert list(home.iterdir()) == []
+
+
+def test_a_bug_keeps_its_traceback(tmp_path, digits, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(ElasticNetHypergraph, "fit", fail)
+    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out")
+    assert isinstance(result.exception, ZeroDivisionError)
+    assert not (tmp_path / "out").exists()
+
+
+# --- as a process --------------------------------------------------------------------------
+
+
+def test_as_a_process_with_pipes(tmp_path, digits):
+    words = [PROGRAM, "cluster", digits.name, "-k", "3", "-o", "out"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert b"\x1b" not in done.stdout
+    assert b"out/labels.csv" in done.stdout
+    again = subprocess.run(words, cwd=tmp_path, capture_output=True)
+    assert (again.returncode, again.stdout) == (1, b"")
+    assert again.stderr.startswith(b"error: ")
+    assert again.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_that_no_encoding_can_write(tmp_path, digits):
+    strange = digits.rename(tmp_path / os.fsdecode(b"d\xff.npz"))
+    done = subprocess.run(
+        [PROGRAM, "cluster", strange, "-k", "3", "-o", tmp_path / "out"],
+        capture_output=True,
+        check=True,
+    )
+    assert b"against the labels in d\\udcff.npz" in done.stdout
+    done = subprocess.run(
+        [PROGRAM, "cluster", tmp_path / os.fsdecode(b"e\xff.npz"), "-k", "3", "-o", "out"],
+        capture_output=True,
+    )
+    assert done.returncode == 1
+    assert b"e\\udcff.npz: no such file" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_gets_bars(tmp_path, photos):
+    import pty
+
+    def on_terminal(*words):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            [PROGRAM, "cluster", photos, "-k", "3", *words], stdout=subprocess.PIPE, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            shown = b""
+            try:
+                while more := os.read(ours, 65536):
+                    shown += more
+            except OSError:  # Linux: the other end has closed
+                pass
+            said = process.stdout.read()
+        os.close(ours)
+        assert process.returncode == 0
+        return shown, said
+
+    shown, said = on_terminal("-o", tmp_path / "a")
+    assert all(word in shown for word in (b"reading", b"rebuilding", b"100%"))
+    assert b"labels.csv" in said
+    assert on_terminal("-o", tmp_path / "b", "--quiet") == (b"", b"")
