@@ -202,7 +202,6 @@ def test_as_many_clusters_as_samples():
     assert len(set(labels)) == 30
 
 
-@pytest.mark.xfail(reason="top_eigenpairs mixes √d into the null space of a rank-deficient Θ")
 @pytest.mark.parametrize("k", [1, 2])
 def test_two_samples(k):
     with warnings.catch_warnings():
@@ -218,9 +217,7 @@ ALL_MISSING = {
     "-1": np.full(30, -1),
     "nan": np.full(30, np.nan),
     "empty": np.full(30, ""),
-    "None": pytest.param(
-        np.full(30, None), marks=pytest.mark.xfail(reason="_check_mixed_labels fails on its own")
-    ),
+    "None": np.full(30, None),
 }
 
 

@@ -148,6 +148,12 @@ def test_small_clusters_show_every_member_once():
     assert (sheet[14:20, lefts[3] :] == 1).all()  # 3 members, then white
 
 
+def test_clusters_without_the_least_confident():
+    ax = plot_clusters(IMAGES, LABELS, CONFIDENCE, most=5, least=0)
+    assert ticks(ax.xaxis) == ["most confident"]
+    assert ax.images[0].get_array().shape == (3 * 7 - 1, 5 * 5 - 1, 3)
+
+
 def test_clusters_in_colour():
     colours = RNG.random((30, 6, 4, 3))
     colours[0, 0, 0], colours[0, 0, 1] = 0, 1  # so that the scale is the identity
@@ -183,6 +189,12 @@ def test_hyperedge_pictures_add_up(representation):
     )
     redder = error[..., 0] - error[..., 2]  # orange and violet on the two sides of white
     assert np.corrcoef(redder.ravel(), missing.ravel())[0, 1] < -0.9
+
+
+def test_hyperedge_in_colour():
+    representation = ElasticNetHypergraph().fit(RNG.random((30, 6 * 4 * 3))).representation_
+    ax = plot_hyperedge(representation, 3, (6, 4, 3), members=2)
+    assert [image.get_array().shape for image in ax.images] == [(6, 4, 3)] * 5
 
 
 def test_hyperedge_of_a_sample_that_nothing_rebuilds():

@@ -33,9 +33,7 @@ def normalized_mutual_information(labels_true: ArrayLike, labels_pred: ArrayLike
     >>> normalized_mutual_information([0, 0, 1, 1], ["x", "x", "y", "y"])
     1.0
     """
-    return float(
-        normalized_mutual_info_score(labels_true, labels_pred, average_method="geometric")
-    )
+    return float(normalized_mutual_info_score(labels_true, labels_pred, average_method="geometric"))
 
 
 def unlabelled_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike, given: ArrayLike) -> float:

@@ -136,14 +136,15 @@ def plot_clusters(
         last = members[max(most, len(members) - least) :]
         for left, member in zip(lefts, [*members[:most], *last], strict=False):
             sheet[row * down : row * down + height, left : left + width] = pictures[member]
-    ax = _axes(ax, (0.5 * (most + least) + 1, 0.5 * len(kinds) * down / across + 0.5))
+    ax = _axes(ax, (0.5 * (most + least) + 1, 0.5 * len(kinds) * down / across + 0.8))
     ax.imshow(sheet, interpolation="nearest")
-    names = [f"{kind} ({size})" for kind, size in zip(kinds, sizes, strict=True)]
-    ax.set_yticks(np.arange(len(kinds)) * down + (height - 1) / 2, names)
-    ends = {lefts[0]: "most confident", lefts[most]: "least confident"}
+    rows = [f"{kind} ({size})" for kind, size in zip(kinds, sizes, strict=True)]
+    ax.set_yticks(np.arange(len(kinds)) * down + (height - 1) / 2, rows)
+    names = {0: "most confident", most: "least confident"}
+    ends = {lefts[at]: text for at, text in names.items() if at < len(lefts)}
     ax.set_xticks([left - 0.5 for left in ends], list(ends.values()), ha="left")
     ax.tick_params(length=0, labeltop=True, labelbottom=False)
-    ax.set_ylabel("cluster (its size)")
+    ax.set(title="Clusters", ylabel="cluster (its size)")
     ax.spines[:].set_visible(False)
     return ax
 
@@ -251,7 +252,7 @@ def save_pictures(
     structure, clusters, classes
         Fitted on the images; `classes` knows the classes as text.
     """
-    figure, (ax,) = _figure(1, 1, (8, 5.7))
+    figure, (ax,) = _figure(1, 1, (8, 5.9))
     plot_clusters(images, clusters.labels_, clusters.confidence_, ax=ax)
     figure.savefig(folder / "clusters.png")
 
@@ -265,7 +266,8 @@ def save_pictures(
     plot_confusion(truth.astype(str), classes.transduction_, ax=right)
     figure.savefig(folder / "confusion.png")
 
-    figure, axes = _figure(5, 1, (9, 6.5))
+    figure, axes = _figure(5, 1, (9, 6.9))
+    figure.suptitle("Samples, their main rebuilders with coefficients, and what these make of them")
     by_error = np.argsort(np.linalg.norm(structure.representation_.errors, axis=1))
     from_best_to_worst = by_error[np.linspace(0, len(by_error) - 1, len(axes)).astype(int)]
     for ax, sample in zip(axes, from_best_to_worst, strict=True):

@@ -54,7 +54,7 @@ def sets(folder: Path) -> dict[str, tuple[Dataset, float]]:
 
 def settings() -> list[Setting]:
     """γ and λ together, then each other choice varied alone from the defaults."""
-    grid = [
+    grid: list[Setting] = [
         {"structure": {"gamma": gamma, "lam": lam}}
         for gamma, lam in itertools.product((5, 10, 20, 50), (2, 5, 10, 20))
     ]
@@ -73,7 +73,7 @@ def settings() -> list[Setting]:
         {"alpha": 0.9}, {"alpha": 0.95}, {"alpha": 0.99}, {"alpha": 0.999}, {"class_mass": "none"},
         {"class_mass": "labels"}, {"class_mass": "labels", "alpha": 0.9}
     ]  # fmt: skip
-    paper = {
+    paper: Setting = {
         "structure": {"rule": "mean", "incidence": "binary", "weights": "product",
                       "normalize": "unit", "loss": "norm", "lam": 0.01},
         "clustering": {"spectrum": "equal", "unit_rows": False},
@@ -163,8 +163,9 @@ def run(folder: Path, output: Path) -> None:
         rows.append(row)
         left = (time.perf_counter() - began) / (done + 1) * (len(todo) - done - 1)
         console.print(
-            f"{done + 1}/{len(todo)} {key} {name}: AC {scores['ac']:.3f} NMI {scores['nmi']:.3f} "
-            f"accuracy {scores['accuracy']:.3f} {scores['accuracy_random']:.3f}, {left / 60:.0f} min left",
+            f"{done + 1}/{len(todo)} {key} {name}: "
+            + " / ".join(f"{scores[figure]:.3f}" for figure in COLUMNS[2:6])
+            + f", {left / 60:.0f} min left",
             highlight=False,
             markup=False,
         )
@@ -206,8 +207,7 @@ def report(rows: list[dict[str, str]]) -> str:
     ]
     for key, cells in sorted(complete.items(), key=lambda item: -mean(item[1])):
         figures = [
-            " / ".join(f"{float(cells[name][f]):.3f}" for f in COLUMNS[2:6])
-            for name in names
+            " / ".join(f"{float(cells[name][f]):.3f}" for f in COLUMNS[2:6]) for name in names
         ]
         lines.append(f"| {_words(key)} | {mean(cells):.3f} | " + " | ".join(figures) + " |")
     return "\n".join(lines) + "\n"
@@ -227,12 +227,12 @@ Made by `python -m enhg.experiments.defaults --data DIR --output docs`; the same
 non-zeros a sample, components and seconds, are in [defaults.csv](defaults.csv).
 
 One setting for all: a user who passes nothing but the number of clusters should get good results
-on faces and digits alike. Every cell is AC / NMI / accuracy / accuracy, the mean of {runs} runs. The
-accuracies are on the unlabelled samples, with 10 % of the labels given (digits: 5 %): first of every
-class, then of all samples at random, so that some classes have several times the labels of others.
-The sets: scikit-learn's digits (1797), Extended Yale B with 10 and with all 38 subjects (640 and
-2414), PIE with 15 subjects (2550; pixels that went through JPEG) and USPS with 200 images a digit.
-Labels were used for scoring only. The mean is over all figures of a line.
+on faces and digits alike. Every cell is AC / NMI / accuracy / accuracy, the mean of {runs} runs.
+The accuracies are on the unlabelled samples, with 10 % of the labels given (digits: 5 %): first of
+every class, then of all samples at random, so that some classes have several times the labels of
+others. The sets: scikit-learn's digits (1797), Extended Yale B with 10 and with all 38 subjects
+(640 and 2414), PIE with 15 subjects (2550; pixels that went through JPEG) and USPS with 200 images
+a digit. Labels were used for scoring only. The mean is over all figures of a line.
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -139,9 +140,7 @@ class ElasticNetHypergraph(BaseEstimator):
                 f"X must have the {self.n_features_in_} features of fit, got {samples.shape[1]}"
             )
         representation = self._represent(samples, self.representation_.samples, progress)
-        members = prominent(
-            representation.coefficients, self.rule, self.level, signed=self.signed
-        )
+        members = prominent(representation.coefficients, self.rule, self.level, signed=self.signed)
         return _memberships(members, soft=self.incidence == "soft")
 
     def _represent(
@@ -167,6 +166,7 @@ class ElasticNetHypergraph(BaseEstimator):
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        _check_level(self.rule, self.level)
 
 
 def prominent(
@@ -180,10 +180,7 @@ def prominent(
     >>> prominent(Z, "largest", 0.5).toarray()
     array([[0. , 0.5, 0.3, 0. ]])
     """
-    level = _LEVELS[rule] if level is None else level
-    if not (np.isfinite(level) and level >= 0) or (rule == "top" and level < 1):
-        least = "at least 1" if rule == "top" else "a number of at least 0"
-        raise ValueError(f"level must be {least} with rule={rule!r}, got {level!r}")
+    level = _check_level(rule, level)
     z = sparse.csr_array(Z, copy=True)
     z.data = np.maximum(z.data, 0) if signed else np.abs(z.data)
     z.eliminate_zeros()
@@ -193,6 +190,18 @@ def prominent(
     else:
         kept = z.data > level * _reference(z, rule)[row]
     return sparse.csr_array((z.data[kept], (row[kept], z.indices[kept])), shape=z.shape)
+
+
+def _check_level(rule: Rule, level: float | None) -> float:
+    """The level to use with the rule, or an error."""
+    if level is None:
+        return _LEVELS[rule]
+    least = 1 if rule == "top" else 0
+    if not isinstance(level, Real) or not least <= level < np.inf:
+        raise ValueError(
+            f"level must be a number of at least {least} with rule={rule!r}, got {level!r}"
+        )
+    return float(level)
 
 
 def _reference(z: sparse.csr_array, rule: Rule) -> NDArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
@@ -13,11 +13,11 @@ from enhg.hypergraph import Hypergraph
 from enhg.preprocessing import check_samples
 
 
-def fit_structure(learner: Any, X: ArrayLike) -> NDArray:
+def fit_structure(learner: Any, X: ArrayLike) -> None:
     """Check X, build `learner.graph` of it, and set what it gives on the learner.
 
     Sets `hypergraph_`, `structure_` (None for a ready hypergraph), `representation_` where the
-    structure has one, and scikit-learn's `n_features_in_`. Returns the checked samples.
+    structure has one, and scikit-learn's `n_features_in_`.
     """
     samples = check_samples(X, min_samples=2)
     validate_data(learner, X, skip_check_array=True)
@@ -27,10 +27,9 @@ def fit_structure(learner: Any, X: ArrayLike) -> NDArray:
                 f"graph has {learner.graph.n_vertices} vertices, but X has {len(samples)} samples"
             )
         learner.structure_, learner.hypergraph_ = None, learner.graph
-        return samples
+        return
     structure = ElasticNetHypergraph() if learner.graph is None else clone(learner.graph)
     learner.structure_ = structure.fit(samples, progress=learner.verbose)
     learner.hypergraph_ = structure.hypergraph_
     if hasattr(structure, "representation_"):
         learner.representation_ = structure.representation_
-    return samples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,6 +65,14 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    classes_: NDArray
+    transduction_: NDArray
+    label_distributions_: NDArray
+    confidence_: NDArray
+    unreached_: NDArray
+    hypergraph_: Hypergraph
+    structure_: Any
+
     def __init__(
         self,
         *,
@@ -91,14 +99,15 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             )
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        y, missing = _check_labels(y)
-        check_consistent_length(X, y)
-        self.classes_, codes = np.unique(y[~missing], return_inverse=True)
+        labels, missing = _check_labels(y)
+        samples = check_samples(X, min_samples=2)
+        check_consistent_length(samples, labels)
+        self.classes_, codes = np.unique(labels[~missing], return_inverse=True)
         if len(self.classes_) < 2:
-            have = "no label" if missing.all() else f"only one class, {self.classes_[0]!r}"
+            have = "no label" if missing.all() else f"only one class, {self.classes_.tolist()[0]!r}"
             raise ValueError(f"y must hold labels of at least two classes, got {have}")
         fit_structure(self, X)
-        Y = np.zeros((len(y), len(self.classes_)))
+        Y = np.zeros((len(labels), len(self.classes_)))
         Y[np.flatnonzero(~missing), codes] = 1
         F = np.maximum(diffuse(self.hypergraph_.theta, Y, self.alpha), 0)
         self.unreached_ = _unreached(self.hypergraph_, ~missing)
@@ -112,7 +121,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self.transduction_ = self._labels(self.label_distributions_)
         if self.unreached_.any():
             warnings.warn(
-                f"no label reaches {int(self.unreached_.sum())} of {len(y)} samples (the first is "
+                f"no label reaches {int(self.unreached_.sum())} of {len(Y)} samples (the first is "
                 f"row {int(np.argmax(self.unreached_))}): they keep no label; see unreached_. "
                 "Label one of them, or make hyperedges larger",
                 stacklevel=2,
@@ -156,37 +165,37 @@ def _missing_mark(dtype: np.dtype) -> int | str | None:
 
 def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
     """y as a one-dimensional array of one type, and where labels are missing."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "O":
-        return _check_mixed_labels(y)
-    if y.dtype.kind == "U":
-        missing = y == ""
-    elif y.dtype.kind == "f":
-        missing = np.isnan(y) | (y == -1)
+    labels: NDArray = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O":
+        labels, missing = _check_mixed_labels(labels)
+    elif labels.dtype.kind == "U":
+        missing = labels == ""
     else:
-        missing = y == -1
-    if missing.any() and y.dtype.kind in "if" and set(np.unique(y)) == {-1, 1}:
-        warnings.warn(
-            "y holds only -1 and 1: these are taken as two classes with every sample labelled, "
-            "not as one class and missing labels",
-            stacklevel=3,
-        )
-        missing = np.zeros(len(y), bool)
-    check_classification_targets(y[~missing])
-    return y, missing
+        missing = labels == -1
+        if labels.dtype.kind == "f":
+            missing |= np.isnan(labels)
+        if missing.any() and set(np.unique(labels)) == {-1, 1}:
+            warnings.warn(
+                "y holds only -1 and 1: these are taken as two classes with every sample "
+                "labelled, not as one class and missing labels",
+                stacklevel=3,
+            )
+            missing = np.zeros(len(labels), bool)
+    if not missing.all():
+        check_classification_targets(labels[~missing])
+    return labels, missing
 
 
 def _check_mixed_labels(y: NDArray) -> tuple[NDArray, NDArray]:
     """The same for an array of objects: strings or numbers, None or NaN for missing ones."""
     missing = np.array([label is None or label != label or label in ("", -1) for label in y])
-    kinds = {"text" if isinstance(label, str) else "number" for label in y[~missing]}
-    if len(kinds) > 1:
+    known = y[~missing].tolist()
+    if len({isinstance(label, str) for label in known}) > 1:
         raise ValueError("y must hold labels of one type, got both text and numbers")
-    labels = np.array(y[~missing].tolist())
-    check_classification_targets(labels)
     # The places of missing labels are filled with any label: they are never read.
-    filled = np.full(len(y), labels[0] if len(labels) else "", dtype=labels.dtype)
-    filled[~missing] = labels
+    labels = np.array(known or [""])
+    filled = np.full(len(y), labels[0], dtype=labels.dtype)
+    filled[~missing] = labels[: len(known)]
     return filled, missing
 
 

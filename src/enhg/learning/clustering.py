@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 
 from enhg.hypergraph import Hypergraph
 from enhg.learning._structure import fit_structure
-from enhg.learning.spectral import Spectrum, embed, top_eigenpairs
+from enhg.learning.spectral import Kind, Spectrum, embed, top_eigenpairs
+from enhg.preprocessing import check_samples
 
 _EIGENVECTORS_PER_CLUSTER = 5
 
@@ -68,6 +69,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     True
     """
 
+    labels_: NDArray
+    embedding_: NDArray
+    confidence_: NDArray
+    spectrum_: Spectrum
+    hypergraph_: Hypergraph
+
     def __init__(
         self,
         n_clusters: int,
@@ -93,27 +100,26 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             raise ValueError(
                 f'spectrum must be "auto", "equal" or "resolvent", got {self.spectrum!r}'
             )
-        fit_structure(self, X)
-        k, n = self.n_clusters, self.hypergraph_.n_vertices
-        if not isinstance(k, Integral) or not 1 <= k <= n:
+        k, n = self.n_clusters, len(check_samples(X, min_samples=2))
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n:
             raise ValueError(
                 f"n_clusters must be a whole number from 1 to the number of samples ({n}), "
                 f"got {k!r}"
             )
+        fit_structure(self, X)
         self._warn_of_components()
         random_state = check_random_state(self.random_state)
         count = k if self.spectrum == "equal" else min(_EIGENVECTORS_PER_CLUSTER * k, n)
         self.spectrum_ = top_eigenpairs(self.hypergraph_, count, random_state=random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
-        kinds = ("equal", "resolvent") if self.spectrum == "auto" else (self.spectrum,)
+        both: tuple[Kind, ...] = ("equal", "resolvent")
+        kinds = both if self.spectrum == "auto" else (self.spectrum,)
         candidates = [self._group(self.spectrum_, kind, seed) for kind in kinds]
         evenness = [_size_entropy(labels, k) for _, labels, _ in candidates]
         self.embedding_, self.labels_, self.confidence_ = candidates[int(np.argmax(evenness))]
         return self
 
-    def _group(
-        self, spectrum: Spectrum, kind: Literal["equal", "resolvent"], seed: int
-    ) -> tuple[NDArray, NDArray, NDArray]:
+    def _group(self, spectrum: Spectrum, kind: Kind, seed: int) -> tuple[NDArray, NDArray, NDArray]:
         points = embed(spectrum, self.n_clusters, kind, unit_rows=self.unit_rows)
         means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(points)
         return points, means.labels_, _margin(means.transform(points))

@@ -15,9 +15,14 @@ from sklearn.utils import check_random_state
 
 from enhg.hypergraph import Hypergraph
 
+Kind = Literal["equal", "resolvent"]
+
 _DENSE_UP_TO = 400
-_FILTER_DEGREE = 16
 _MOST_ITERATIONS = 200
+_MOST_FILTER_DEGREE = 100
+# How much more than the rest a filter lifts the eigenvalue 1: any more, and what rounding has
+# mixed in of the top eigenvectors would drown the others.
+_FILTER_LIFT = 1e10
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,13 @@ def top_eigenpairs(
     found = min(known.shape[1], count)
     values, vectors = np.ones(found), known[:, :found].toarray()
     if found < count:
-        width = count - found + max(10, (count - found) // 2)
-        rest = _projected(hypergraph.theta, known)
-        if n <= max(_DENSE_UP_TO, 2 * width):
-            more, block = np.linalg.eigh(rest @ np.eye(n))
-            more, block = more[::-1], block[:, ::-1]
+        wanted = count - found
+        if n <= max(_DENSE_UP_TO, 3 * count):
+            more, block = _dense(hypergraph, known)
         else:
-            more, block = _filtered(rest, count - found, width, tol, random_state)
-        values = np.concatenate([values, more[: count - found]])
-        vectors = np.hstack([vectors, block[:, : count - found]])
+            more, block = _filtered(hypergraph.theta, known, wanted, tol, random_state)
+        values = np.concatenate([values, more[:wanted]])
+        vectors = np.hstack([vectors, block[:, :wanted]])
     residuals = np.linalg.norm(hypergraph.theta @ vectors - vectors * values, axis=0)
     if residuals.max() > tol:
         warnings.warn(
@@ -90,40 +93,46 @@ def _component_vectors(hypergraph: Hypergraph) -> sparse.csc_array:
     )
 
 
-def _projected(theta: LinearOperator, known: sparse.csc_array) -> LinearOperator:
-    """Θ with the known eigenvectors, of eigenvalue 1, taken out."""
-
-    def apply(V: NDArray) -> NDArray:
-        return theta @ V - known @ (known.T @ V)
-
-    return LinearOperator(theta.shape, matvec=apply, matmat=apply, dtype=theta.dtype)
+def _dense(hypergraph: Hypergraph, known: sparse.csc_array) -> tuple[NDArray, NDArray]:
+    """All eigenpairs of Θ but the known ones, which are moved from 1 to −1, below every other."""
+    theta = hypergraph.theta_dense() - 2 * (known @ known.T).toarray()
+    values, vectors = np.linalg.eigh(theta)
+    return values[::-1], vectors[:, ::-1]
 
 
 def _filtered(
     theta: LinearOperator,
+    known: sparse.csc_array,
     count: int,
-    width: int,
     tol: float,
     random_state: np.random.RandomState | int | None,
 ) -> tuple[NDArray, NDArray]:
-    """The top eigenpairs by subspace iteration with a Chebyshev filter.
+    """The top eigenpairs beside the known ones, by subspace iteration with a Chebyshev filter.
 
     A block wider than asked for is multiplied by a polynomial of Θ that damps everything below
-    the block's own smallest Ritz value, made orthonormal and rotated to Ritz vectors, until the
-    `count` first have residuals below tol. Eigenvalues may be crowded or multiple.
+    the block's own smallest Ritz value, freed of the known eigenvectors, made orthonormal and
+    rotated to Ritz vectors, until the `count` first have residuals below tol. Eigenvalues may
+    be crowded or multiple: where that makes progress slow, the block grows past the crowd.
     """
-    block = check_random_state(random_state).standard_normal((theta.shape[0], width))
-    cut = 0.5
+    n = theta.shape[0]
+    rng = check_random_state(random_state)
+    block = rng.standard_normal((n, count + max(10, count // 2)))
+    cut, worst = 0.5, np.inf
     for _ in range(_MOST_ITERATIONS):
-        basis, _ = np.linalg.qr(_chebyshev(theta, block, cut))
+        block = _chebyshev(theta, block, cut)
+        basis, _ = np.linalg.qr(block - known @ (known.T @ block))
         image = theta @ basis
         values, rotation = np.linalg.eigh(basis.T @ image)
         values, rotation = values[::-1], rotation[:, ::-1]
         block = basis @ rotation
         residuals = np.linalg.norm(image @ rotation - block * values, axis=0)
-        if residuals[:count].max() <= 0.1 * tol:
+        before, worst = worst, residuals[:count].max()
+        if worst <= 0.1 * tol:
             break
-        cut = max(values[-1], 0.01)
+        cut = np.clip(values[-1], 0.01, 1 - 1e-8)
+        width = block.shape[1]
+        if worst > 0.1 * before and 3 * width <= n:
+            block = np.hstack([block, rng.standard_normal((n, width // 2))])
     return values, block
 
 
@@ -131,9 +140,10 @@ def _chebyshev(theta: LinearOperator, block: NDArray, cut: float) -> NDArray:
     """T(Θ)·block, T the Chebyshev polynomial that is small on [0, cut], scaled to 1 at 1."""
     half = cut / 2
     ratio = half / (1 - half)
+    degree = min(int(np.log(2 * _FILTER_LIFT) / np.arccosh(1 / ratio)), _MOST_FILTER_DEGREE)
     scale = ratio
     previous, current = block, (theta @ block - half * block) * (ratio / half)
-    for _ in range(_FILTER_DEGREE - 1):
+    for _ in range(degree - 1):
         following = 1 / (2 / ratio - scale)
         mapped = (theta @ current - half * current) * (2 * following / half)
         previous, current = current, mapped - (scale * following) * previous
@@ -144,7 +154,7 @@ def _chebyshev(theta: LinearOperator, block: NDArray, cut: float) -> NDArray:
 def embed(
     spectrum: Spectrum,
     n_clusters: int,
-    kind: Literal["equal", "resolvent"],
+    kind: Kind,
     *,
     unit_rows: bool = True,
 ) -> NDArray:
@@ -153,7 +163,7 @@ def embed(
     - "equal": the `n_clusters` top eigenvectors as they are (the paper).
     - "resolvent": all eigenvectors of the spectrum, each times μ / (1 − λ + μ) with
       μ = 1 − λ_k, the columns of μ(L + μI)⁻¹: those past the k-th count as well, the less the
-      slower... they mix.
+      further their λ is from 1.
 
     With `unit_rows` every row is scaled to unit length (Ng, Jordan and Weiss); a vertex that no
     eigenvector touches stays at the origin.

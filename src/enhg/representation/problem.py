@@ -45,12 +45,12 @@ class Problem:
             raise ValueError(f"gamma must be positive, got {self.gamma!r}")
         if self.lam < 0:
             raise ValueError(f"lam must be at least 0, got {self.lam!r}")
-        for name, value, allowed in (
+        for name, choice, allowed in (
             ("loss", self.loss, ("norm", "squared")),
             ("scale", self.scale, ("relative", "absolute")),
         ):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+            if choice not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, got {choice!r}")
 
     def gammas(self, critical: NDArray, lengths: NDArray) -> NDArray:
         """γᵢ of every sample, from its largest |correlation| and its length.

@@ -233,17 +233,21 @@ def solve_block(
     """
     n, m = len(targets), len(vectors)
     own = np.flatnonzero(excluded >= 0)
-    if len(gram) and len(own) == n:
-        correlations = gram[excluded]
-    else:
-        correlations = crew.product(targets, vectors)
+    known = len(gram) > 0 and len(own) == n
+    correlations = gram[excluded] if known else crew.product(targets, vectors)
     correlations[own, excluded[own]] = 0
     lengths = np.linalg.norm(targets.astype(np.float64), axis=1)
     floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
-    atoms = _kernels.Atoms(vectors, gram, float(problem.lam), problem.loss == "norm", float(tol))
+    atoms = _kernels.Atoms(
+        _read_only(vectors),
+        _read_only(gram),
+        float(problem.lam),
+        problem.loss == "norm",
+        float(tol),
+    )
     room = min(m, 2 * _FIRST_WORKING_SET)
     block = _kernels.Block(
-        targets=targets,
+        targets=_read_only(targets),
         correlations=correlations,
         excluded=excluded,
         gammas=problem.gammas(np.abs(correlations).max(axis=1).astype(np.float64), lengths),
@@ -270,6 +274,13 @@ def solve_block(
     return _rows(block, m)
 
 
+def _read_only(array: NDArray) -> NDArray:
+    """A view that cannot be written to: compiled code has one form for it, memory-mapped or not."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def _solve_without_gram(
     rows: NDArray, atoms: _kernels.Atoms, block: _kernels.Block, crew: Crew
 ) -> None:
@@ -287,9 +298,7 @@ def _with_more_room(block: _kernels.Block, most: int) -> _kernels.Block:
     if block.sizes.max() < room:
         return block
     wider = ((0, 0), (0, min(most, 2 * room) - room))
-    return block._replace(
-        members=np.pad(block.members, wider), values=np.pad(block.values, wider)
-    )
+    return block._replace(members=np.pad(block.members, wider), values=np.pad(block.values, wider))
 
 
 def _rows(block: _kernels.Block, m: int) -> _Rows:
