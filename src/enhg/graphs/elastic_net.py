@@ -61,7 +61,8 @@ class ElasticNetHypergraph(BaseEstimator):
     level : float, optional
         The rule's figure; by default 5, 0.3, 1, 1, 0.9 and 0, in the order above.
     signed : bool
-        Compare z itself (the paper's algorithm box) instead of |z| (its equation).
+        Take z itself (the paper's algorithm box) instead of |z| (its equation): negative
+        coefficients count as zero, in the comparison and in what they are compared with.
     incidence : {"soft", "binary"}
         Membership in proportion to the coefficient, or 1 as in the paper.
     weights : {"cosine", "product", "uniform"}
@@ -160,7 +161,6 @@ class ElasticNetHypergraph(BaseEstimator):
 
     def _check_choices(self) -> None:
         for name, allowed in (
-            ("rule", tuple(_LEVELS)),
             ("incidence", ("soft", "binary")),
             ("weights", ("cosine", "product", "uniform")),
         ):
@@ -194,13 +194,20 @@ def prominent(
 
 def _check_level(rule: Rule, level: float | None) -> float:
     """The level to use with the rule, or an error."""
+    if rule not in _LEVELS:
+        raise ValueError(f"rule must be one of {tuple(_LEVELS)}, got {rule!r}")
     if level is None:
         return _LEVELS[rule]
-    least = 1 if rule == "top" else 0
-    if not isinstance(level, Real) or not least <= level < np.inf:
-        raise ValueError(
-            f"level must be a number of at least {least} with rule={rule!r}, got {level!r}"
-        )
+    if rule == "top":
+        allowed = "a whole number of at least 1"
+        fits = isinstance(level, Real) and 1 <= level < np.inf and level == int(level)
+    elif rule in ("largest", "mass"):
+        allowed, fits = "a fraction from 0 to 1", isinstance(level, Real) and 0 <= level <= 1
+    else:
+        allowed = "a number of at least 0"
+        fits = isinstance(level, Real) and 0 <= level < np.inf
+    if not fits:
+        raise ValueError(f"level must be {allowed} with rule={rule!r}, got {level!r}")
     return float(level)
 
 
@@ -223,10 +230,10 @@ def _kept_by_order(z: sparse.csr_array, row: NDArray, rule: Rule, level: float) 
     if rule == "top":
         kept[order] = np.arange(z.nnz) - z.indptr[row] < level
         return kept
-    mass = z.data[order]
-    before = np.concatenate([[0.0], np.cumsum(mass)])
-    carried = before[:-1] - before[z.indptr[row]]  # by the larger ones of the row
-    # A little slack, so that a fraction of 1 keeps every entry and not one more or less.
+    # Row by row: one long sum would drown a light row in the rounding of the heavy ones.
+    masses = np.split(z.data[order], z.indptr[1:-1])
+    carried = np.concatenate([np.cumsum(mass) - mass for mass in masses])  # by the larger ones
+    # A little slack, so that rounding does not let in an entry past the fraction.
     kept[order] = carried < level * z.sum(axis=1)[row] * (1 - 1e-12)
     return kept
 

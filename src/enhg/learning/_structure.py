@@ -21,6 +21,7 @@ def fit_structure(learner: Any, X: ArrayLike) -> None:
     """
     samples = check_samples(X, min_samples=2)
     validate_data(learner, X, skip_check_array=True)
+    vars(learner).pop("representation_", None)  # an earlier fit's, which this one may not have
     if isinstance(learner.graph, Hypergraph):
         if learner.graph.n_vertices != len(samples):
             raise ValueError(

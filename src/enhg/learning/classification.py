@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from enhg.hypergraph import Hypergraph
 from enhg.learning._structure import fit_structure
-from enhg.learning.diffusion import diffuse
+from enhg.learning.diffusion import check_alpha, diffuse
 from enhg.preprocessing import check_samples
 
 
@@ -48,7 +48,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     confidence_ : ndarray of shape (n_samples,)
         The largest entry of each row of `label_distributions_`.
     unreached_ : ndarray of bool of shape (n_samples,)
-        Samples in a component of the hypergraph that holds no label.
+        Samples that no label reaches: in a component of the hypergraph that holds none, or so
+        far from one that nothing of it arrives.
     hypergraph_ : Hypergraph
     representation_ : Representation
         Where the structure has one.
@@ -97,6 +98,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f'class_mass must be "equal", "labels" or "none", got {self.class_mass!r}'
             )
+        check_alpha(self.alpha)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         labels, missing = _check_labels(y)
@@ -110,8 +112,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Y = np.zeros((len(labels), len(self.classes_)))
         Y[np.flatnonzero(~missing), codes] = 1
         F = np.maximum(diffuse(self.hypergraph_.theta, Y, self.alpha), 0)
-        self.unreached_ = _unreached(self.hypergraph_, ~missing)
-        F[self.unreached_] = 0
+        F[_without_label(self.hypergraph_, ~missing)] = 0
+        self.unreached_ = F.max(axis=1) == 0
         if self.class_mass != "none":
             F /= F.sum(axis=0)
         if self.class_mass == "labels":
@@ -123,7 +125,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"no label reaches {int(self.unreached_.sum())} of {len(Y)} samples (the first is "
                 f"row {int(np.argmax(self.unreached_))}): they keep no label; see unreached_. "
-                "Label one of them, or make hyperedges larger",
+                "Label one of them, make hyperedges larger, or raise alpha",
                 stacklevel=2,
             )
         return self
@@ -143,7 +145,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         samples = check_samples(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         if not hasattr(self.structure_, "connect"):
-            raise ValueError("graph cannot connect new samples; use a structure that can")
+            have = type(self.hypergraph_ if self.structure_ is None else self.structure_).__name__
+            raise ValueError(
+                f"graph must be able to connect new samples, as ElasticNetHypergraph is; got a "
+                f"{have}. The labels of the samples of fit are in transduction_"
+            )
         return _rows_to_sum_one(self.structure_.connect(samples) @ self.label_distributions_)
 
     def _labels(self, distributions: NDArray) -> NDArray:
@@ -166,6 +172,8 @@ def _missing_mark(dtype: np.dtype) -> int | str | None:
 def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
     """y as a one-dimensional array of one type, and where labels are missing."""
     labels: NDArray = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O" and all(label in (-1, 1) for label in labels):
+        labels = labels.astype(int)
     if labels.dtype.kind == "O":
         labels, missing = _check_mixed_labels(labels)
     elif labels.dtype.kind == "U":
@@ -194,12 +202,14 @@ def _check_mixed_labels(y: NDArray) -> tuple[NDArray, NDArray]:
         raise ValueError("y must hold labels of one type, got both text and numbers")
     # The places of missing labels are filled with any label: they are never read.
     labels = np.array(known or [""])
+    if labels.ndim != 1 or labels.dtype.kind == "O":
+        raise ValueError(f"y must hold one string or number a sample, got {known[0]!r}")
     filled = np.full(len(y), labels[0], dtype=labels.dtype)
     filled[~missing] = labels[: len(known)]
     return filled, missing
 
 
-def _unreached(hypergraph: Hypergraph, labelled: NDArray) -> NDArray:
+def _without_label(hypergraph: Hypergraph, labelled: NDArray) -> NDArray:
     """Vertices in a component without a labelled one."""
     count, component = hypergraph.connected_components()
     return np.bincount(component, labelled, minlength=count)[component] == 0

@@ -130,8 +130,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             warnings.warn(
                 f"the hypergraph falls into {components} components, more than the "
                 f"{self.n_clusters} clusters asked for: some are put together without a reason "
-                "in the data. Make hyperedges larger (a higher level, a lower gamma or a higher "
-                f"lam of the structure), or ask for {components} clusters",
+                "in the data. Make hyperedges larger (more prominent coefficients, by the rule "
+                f"and level of the structure), or ask for {components} clusters",
                 stacklevel=3,
             )
 

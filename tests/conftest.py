@@ -1,0 +1,38 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread_in_libraries():
+    """The arrays here are small: on a busy machine the threads of BLAS and OpenMP only wait."""
+    with threadpool_limits(limits=1):
+        yield
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Where the real image sets lie: ENHG_DATA, or a folder beside the project."""
+    named = os.environ.get("ENHG_DATA")
+    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no image sets in {folder}; name their folder in ENHG_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def union_of_subspaces():
+    """Make samples of random subspaces, which are independent: no one meets the sum of others."""
+
+    def make(seed, n_subspaces=4, per_subspace=30, dimension=3, n_features=50):
+        rng = np.random.default_rng(seed)
+        bases = rng.normal(size=(n_subspaces, dimension, n_features))
+        X = np.vstack([rng.normal(size=(per_subspace, dimension)) @ basis for basis in bases])
+        y = np.repeat(np.arange(n_subspaces), per_subspace)
+        order = rng.permutation(len(y))
+        return X[order], y[order]
+
+    return make

@@ -1,0 +1,343 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from enhg import ElasticNetHypergraph, Hypergraph, HypergraphClassifier
+
+MASSES = ("equal", "labels", "none")
+# Vertices 0–5 hang together, 6–8 too, 9 is alone.
+THREE_COMPONENTS = Hypergraph.from_edges(
+    [[0, 1, 2], [2, 3], [3, 4, 5], [6, 7, 8], [9]], weights=[1, 0.1, 1, 2, 1]
+)
+TEN = np.zeros((10, 1))  # samples that a ready hypergraph makes superfluous
+
+
+@pytest.fixture(scope="module")
+def subspaces(union_of_subspaces):
+    """Samples with noise, true labels, and labels of which one in six is given."""
+    X, y = union_of_subspaces(1, n_subspaces=3, per_subspace=40)
+    X = X + 0.1 * np.random.default_rng(1).normal(size=X.shape)
+    given = np.where(np.arange(len(y)) % 6 == 0, y, -1)
+    return X, y, given
+
+
+@pytest.fixture(scope="module")
+def fitted(subspaces):
+    X, _, given = subspaces
+    return HypergraphClassifier().fit(X, given)
+
+
+def on(hypergraph, **options):
+    return HypergraphClassifier(graph=hypergraph, **options)
+
+
+def test_scikit_learn_accepts_the_estimator():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checks feed it constant samples and the like
+        results = check_estimator(HypergraphClassifier(), on_skip=None)
+    assert {result["status"] for result in results} <= {"passed", "skipped"}
+    assert sum(result["status"] == "passed" for result in results) > 40
+
+
+# --- F ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def soft():
+    """A connected hypergraph and labels of three classes, four of the first and one of the last."""
+    rng = np.random.default_rng(0)
+    h = rng.uniform(size=(30, 20)) * (rng.uniform(size=(30, 20)) < 0.2)
+    h[np.arange(30), np.arange(30) % 20] = 1
+    y = np.full(30, -1)
+    y[:7] = [0, 0, 0, 0, 1, 1, 2]
+    return Hypergraph(h, rng.uniform(0.5, 2, 20)), y
+
+
+def dense_F(hypergraph, y, alpha):
+    Y = (y[:, None] == np.unique(y[y >= 0])).astype(float)
+    n = hypergraph.n_vertices
+    return np.linalg.inv(np.eye(n) - alpha * hypergraph.theta_dense()) @ Y, Y
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.9, 0.999])
+@pytest.mark.parametrize("class_mass", MASSES)
+def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_mass):
+    hypergraph, y = soft
+    model = on(hypergraph, alpha=alpha, class_mass=class_mass).fit(np.zeros((30, 1)), y)
+    F, Y = dense_F(hypergraph, y, alpha)
+    if class_mass == "equal":
+        F = F @ np.diag(1 / F.sum(axis=0))
+    if class_mass == "labels":
+        F = F @ np.diag(Y.sum(axis=0) / F.sum(axis=0))
+    expected = F / F.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-5)
+    np.testing.assert_array_equal(model.transduction_, expected.argmax(axis=1))
+    np.testing.assert_allclose(model.confidence_, expected.max(axis=1), atol=1e-5)
+    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
+    assert not model.unreached_.any()
+
+
+def test_class_mass_matters_as_alpha_nears_one(soft):
+    """Without it every row tends to the proportions of the labels, and one class takes all."""
+    hypergraph, y = soft
+    X = np.zeros((30, 1))
+    plain = on(hypergraph, alpha=1 - 1e-6, class_mass="none").fit(X, y)
+    assert set(plain.transduction_) == {0}
+    np.testing.assert_allclose(plain.label_distributions_[20], [4 / 7, 2 / 7, 1 / 7], atol=1e-3)
+    scaled = on(hypergraph, alpha=1 - 1e-6, class_mass="equal").fit(X, y)
+    assert set(scaled.transduction_) == {0, 1, 2}
+    by_labels = on(hypergraph, alpha=1 - 1e-6, class_mass="labels").fit(X, y)
+    odds = by_labels.label_distributions_ / scaled.label_distributions_
+    np.testing.assert_allclose(odds / odds[:, :1], np.tile([1, 0.5, 0.25], (30, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("class_mass", MASSES)
+def test_renaming_the_classes_renames_the_answer(soft, class_mass):
+    hypergraph, y = soft
+    X = np.zeros((30, 1))
+    names = np.array([30, 10, 20])
+    renamed = np.where(y >= 0, names[y], -1)
+    plain = on(hypergraph, class_mass=class_mass).fit(X, y)
+    other = on(hypergraph, class_mass=class_mass).fit(X, renamed)
+    assert other.classes_.tolist() == [10, 20, 30]
+    np.testing.assert_array_equal(other.transduction_, names[plain.transduction_])
+    np.testing.assert_allclose(
+        other.label_distributions_[:, [2, 0, 1]], plain.label_distributions_, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -1, np.nan, "high"])
+def test_impossible_alphas_are_refused_before_the_long_work(alpha):
+    class Slow(ElasticNetHypergraph):
+        def fit(self, X, y=None, *, progress=None):
+            raise AssertionError("the structure was built")
+
+    with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
+        HypergraphClassifier(graph=Slow(), alpha=alpha).fit(np.eye(4), [0, 1, -1, -1])
+
+
+def test_unknown_class_mass():
+    with pytest.raises(ValueError, match="class_mass must be .*, got True"):
+        HypergraphClassifier(class_mass=True).fit(np.eye(4), [0, 1, -1, -1])
+
+
+# --- samples that no label reaches -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("class_mass", MASSES)
+@pytest.mark.parametrize(
+    ("y", "mark"),
+    [
+        (np.array([0, -1, -1, -1, -1, 1, -1, -1, -1, -1]), -1),
+        (np.array([0, np.nan, -1, -1, -1, 1, -1, -1, -1, -1]), -1),
+        (np.array(["a", "", "", "", "", "b", "", "", "", ""]), ""),
+        (np.array(["a", *[None] * 4, "b", *[None] * 4], dtype=object), ""),
+        (np.array([True, *[None] * 4, False, *[None] * 4], dtype=object), None),
+    ],
+)
+def test_components_without_a_label_are_reported(y, mark, class_mass):
+    with pytest.warns(UserWarning, match=r"no label reaches 4 of 10 samples.*row 6\)") as caught:
+        model = on(THREE_COMPONENTS, class_mass=class_mass).fit(TEN, y)
+    assert "Label one of them" in str(caught[0].message)
+    assert model.unreached_.tolist() == [False] * 6 + [True] * 4
+    assert model.transduction_[6:].tolist() == [mark] * 4
+    assert model.transduction_[:3].tolist() == [y[0]] * 3
+    assert model.transduction_[3:6].tolist() == [y[5]] * 3
+    np.testing.assert_array_equal(model.label_distributions_[6:], 0)
+    np.testing.assert_array_equal(model.confidence_[6:], 0)
+    np.testing.assert_allclose(model.label_distributions_[:6].sum(axis=1), 1)
+
+
+def test_vertices_too_far_for_a_label_to_arrive_are_reported_too():
+    """What conjugate gradients leave at zero must not pass for an answer."""
+    path = Hypergraph.from_edges([[i, i + 1] for i in range(599)])
+    y = np.full(600, -1)
+    y[0], y[599] = 0, 1
+    with pytest.warns(UserWarning, match="no label reaches .* raise alpha"):
+        model = on(path, alpha=0.5).fit(np.zeros((600, 1)), y)
+    lost = model.transduction_ == -1
+    np.testing.assert_array_equal(model.unreached_, lost)
+    assert lost[300]
+    assert not lost[:5].any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = on(path, alpha=0.9999).fit(np.zeros((600, 1)), y)
+    np.testing.assert_array_equal(model.transduction_, np.arange(600) >= 300)
+
+
+def test_new_sample_beside_unreached_ones_has_no_label():
+    """Two groups in orthogonal spaces, labels only in the first."""
+    rng = np.random.default_rng(3)
+    X = np.zeros((40, 40))
+    X[:20, :20], X[20:, 20:] = rng.normal(size=(2, 20, 20))
+    X[:10, :20] += 3 * rng.normal(size=20)
+    y = np.full(40, -1)
+    y[[0, 1, 11, 12]] = [5, 5, 6, 6]
+    structure = ElasticNetHypergraph(normalize="unit")
+    with pytest.warns(UserWarning, match="no label reaches 20 of 40"):
+        model = HypergraphClassifier(graph=structure).fit(X, y)
+    new = X[[2, 25]]
+    assert model.predict(new).tolist() == [5, -1]
+    proba = model.predict_proba(new)
+    assert proba[0].sum() == pytest.approx(1)
+    np.testing.assert_array_equal(proba[1], 0)
+
+
+# --- labels of all kinds -----------------------------------------------------------------------
+
+
+def classes_and_missing(y, hypergraph=THREE_COMPONENTS):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = on(hypergraph).fit(TEN, y)
+    return model
+
+
+CONNECTED = Hypergraph.from_edges([[i, i + 1] for i in range(9)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "missing", "dtype"),
+    [
+        (3, 8, -1, int),
+        (3, 8, -1, np.int8),
+        (0.0, 2.0, np.nan, float),
+        (0.0, 2.0, -1, np.float32),
+        ("cat", "dog", "", str),
+        ("cat", "dog", None, object),
+        ("cat", "dog", np.nan, object),
+        ("cat", "dog", "", object),
+        ("cat", "dog", -1, object),
+        (3, 8, None, object),
+        (3, 8, -1, object),
+        (True, False, None, object),
+        (-1, 1, None, object),
+    ],
+)
+def test_labels_of_many_kinds(first, second, missing, dtype):
+    if (first, second) == (-1, 1):
+        pytest.skip("−1 is the mark of a missing label here, not a class")
+    y = np.array([first, *[missing] * 8, second], dtype=dtype)
+    before = y.copy()
+    model = on(CONNECTED).fit(TEN, y)
+    assert model.classes_.tolist() == sorted([first, second])
+    assert model.transduction_.tolist() == [first] * 5 + [second] * 5
+    np.testing.assert_array_equal(y, before)
+
+
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_minus_one_and_one_are_two_classes(dtype):
+    y = np.array([-1, 1] * 5, dtype=dtype)
+    with pytest.warns(UserWarning, match="only -1 and 1: these are taken as two classes"):
+        model = on(CONNECTED).fit(TEN, y)
+    assert model.classes_.tolist() == [-1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = on(CONNECTED).fit(TEN, np.array([-1, 1, 0, -1, -1, 0, 1, -1, -1, 0], dtype=dtype))
+    assert model.classes_.tolist() == [0, 1]
+
+
+def test_all_samples_labelled():
+    for y in (np.arange(10) % 3, np.arange(10) % 3 == 0, list("abcabcabca")):
+        model = on(CONNECTED, alpha=0.1).fit(TEN, y)
+        assert model.transduction_.tolist() == list(y)
+
+
+@pytest.mark.parametrize("y", [[-1] * 10, [np.nan] * 10, [""] * 10, [None] * 10])
+def test_no_label_at_all(y):
+    with pytest.raises(ValueError, match="at least two classes, got no label"):
+        on(CONNECTED).fit(TEN, y)
+
+
+@pytest.mark.parametrize("y", [[2] + [-1] * 9, ["a"] + [""] * 9, ["a"] + [None] * 9, [1] * 10])
+def test_one_class(y):
+    with pytest.raises(ValueError, match=f"at least two classes, got only one class, {y[0]!r}"):
+        on(CONNECTED).fit(TEN, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (["a", 1, *[None] * 8], "both text and numbers"),
+        ([(1, 2), (3, 4), *[None] * 8], "one string or number a sample, got .1, 2."),
+        ([0.5, 1.25, *[-1] * 8], "continuous"),
+    ],
+)
+def test_labels_that_are_none(y, words):
+    labels = np.empty(10, dtype=object)
+    labels[:] = y
+    with pytest.raises(ValueError, match=words):
+        on(CONNECTED).fit(TEN, labels)
+
+
+# --- from samples ------------------------------------------------------------------------------
+
+
+def test_the_rest_of_the_samples(fitted, subspaces):
+    X, y, given = subspaces
+    hidden = given == -1
+    assert (fitted.transduction_ == y)[hidden].mean() > 0.97
+    np.testing.assert_array_equal(fitted.transduction_[~hidden], y[~hidden])
+    assert fitted.representation_.coefficients.shape == (len(X), len(X))
+    assert fitted.n_features_in_ == X.shape[1]
+
+
+def test_new_samples_of_the_same_subspaces(subspaces):
+    X, y, given = subspaces
+    model = HypergraphClassifier().fit(X[:90], given[:90])
+    assert (model.predict(X[90:]) == y[90:]).mean() > 0.9
+    assert model.score(X[90:], y[90:]) == (model.predict(X[90:]) == y[90:]).mean()
+
+
+def test_prediction_of_the_samples_of_fit_is_their_transduction(fitted, subspaces):
+    assert (fitted.predict(subspaces[0]) == fitted.transduction_).mean() > 0.97
+
+
+def test_probabilities_average_those_of_the_rebuilders(fitted, subspaces):
+    new = subspaces[0][:20] + 0.05 * np.random.default_rng(2).normal(size=(20, 50))
+    proba = fitted.predict_proba(new)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert proba.min() >= 0
+    np.testing.assert_array_equal(fitted.predict(new), fitted.classes_[proba.argmax(axis=1)])
+    memberships = fitted.structure_.connect(new).toarray()
+    for row, weights in zip(proba, memberships, strict=True):
+        expected = np.average(fitted.label_distributions_, axis=0, weights=weights)
+        np.testing.assert_allclose(row, expected, atol=1e-12)
+
+
+def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
+    X, _, given = subspaces
+    model = on(fitted.hypergraph_).fit(X, given)
+    np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
+    for ask in (model.predict, model.predict_proba):
+        with pytest.raises(ValueError, match=r"connect new samples.*got a Hypergraph.*transduction_"):
+            ask(X)
+
+
+def test_hypergraph_of_other_samples():
+    with pytest.raises(ValueError, match="graph has 10 vertices, but X has 3 samples"):
+        on(CONNECTED).fit(np.eye(3), [0, 1, -1])
+
+
+def test_parameters_reach_the_structure():
+    model = HypergraphClassifier(graph=ElasticNetHypergraph(), alpha=0.5)
+    copy = clone(model).set_params(graph__lam=0.125, class_mass="none")
+    assert (copy.graph.lam, copy.alpha, copy.class_mass) == (0.125, 0.5, "none")
+    assert clone(on(CONNECTED)).graph == CONNECTED
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_pixels_of_any_type(dtype):
+    rng = np.random.default_rng(2)
+    faces = rng.integers(0, 2, size=(3, 64))
+    X = (200 * np.abs(np.repeat(faces, 20, axis=0) - (rng.uniform(size=(60, 64)) < 0.1))).astype(
+        dtype
+    )
+    y = np.repeat(["ann", "bob", "cyd"], 20)
+    given = np.where(np.arange(60) % 10 == 0, y, "")
+    model = HypergraphClassifier().fit(X, given)
+    assert model.transduction_.tolist() == y.tolist()
+    assert model.predict(X).tolist() == y.tolist()

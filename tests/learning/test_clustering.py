@@ -1,0 +1,254 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
+
+from enhg import (
+    ElasticNetHypergraph,
+    Hypergraph,
+    HypergraphClustering,
+    Representation,
+    clustering_accuracy,
+)
+
+SPECTRA = ("auto", "equal", "resolvent")
+FIVE_COMPONENTS = Hypergraph.from_edges(
+    [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11], [12, 13], [0, 1], [4, 5]]
+)
+
+
+@pytest.fixture(scope="module")
+def subspaces(union_of_subspaces):
+    return union_of_subspaces(0)
+
+
+@pytest.fixture(scope="module")
+def fitted(subspaces):
+    return HypergraphClustering(4, random_state=0).fit(subspaces[0])
+
+
+def test_scikit_learn_accepts_the_estimator():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checks feed it constant samples and the like
+        results = check_estimator(HypergraphClustering(n_clusters=3), on_skip=None)
+    assert {result["status"] for result in results} <= {"passed", "skipped"}
+    assert sum(result["status"] == "passed" for result in results) > 30
+
+
+# --- what it finds ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_independent_subspaces_are_told_apart(union_of_subspaces, seed, spectrum):
+    X, y = union_of_subspaces(seed, n_subspaces=2 + seed)
+    labels = HypergraphClustering(2 + seed, spectrum=spectrum, random_state=0).fit_predict(X)
+    assert clustering_accuracy(y, labels) == 1
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_noise_joins_the_subspaces_and_does_not_mix_them(union_of_subspaces, spectrum):
+    X, y = union_of_subspaces(9, per_subspace=60)
+    X += 0.2 * np.random.default_rng(9).normal(size=X.shape)
+    model = HypergraphClustering(4, spectrum=spectrum, random_state=0).fit(X)
+    assert model.hypergraph_.connected_components()[0] < 4
+    assert clustering_accuracy(y, model.labels_) > 0.98
+
+
+def test_duplicated_samples_stay_together(union_of_subspaces):
+    X, y = union_of_subspaces(8)
+    twice = np.r_[np.arange(len(y)), np.arange(0, len(y), 3)]
+    labels = HypergraphClustering(4, random_state=0).fit_predict(X[twice])
+    assert clustering_accuracy(y[twice], labels) == 1
+    np.testing.assert_array_equal(labels[len(y) :], labels[: len(y) : 3])
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_components_are_the_clusters(spectrum):
+    """As many components as clusters: nothing is left to choose."""
+    model = HypergraphClustering(5, graph=FIVE_COMPONENTS, spectrum=spectrum, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = model.fit_predict(np.zeros((14, 1)))
+    truth = FIVE_COMPONENTS.connected_components()[1]
+    assert clustering_accuracy(truth, labels) == 1
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_more_components_than_clusters(spectrum, k):
+    model = HypergraphClustering(k, graph=FIVE_COMPONENTS, spectrum=spectrum, random_state=0)
+    with pytest.warns(UserWarning, match=f"5 components, more than the {k} clusters") as caught:
+        labels = model.fit_predict(np.zeros((14, 1)))
+    advice = str(caught[0].message)
+    assert "hyperedges larger" in advice
+    assert "ask for 5 clusters" in advice
+    assert set(labels) == set(range(k))
+    components = FIVE_COMPONENTS.connected_components()[1]
+    for component in range(5):
+        assert len(set(labels[components == component])) == 1
+
+
+def test_one_cluster():
+    X = np.random.default_rng(6).normal(size=(40, 20))
+    model = HypergraphClustering(1, random_state=0).fit(X)
+    assert set(model.labels_) == {0}
+    np.testing.assert_array_equal(model.confidence_, 1)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_as_many_clusters_as_samples(spectrum):
+    X = np.random.default_rng(0).normal(size=(25, 30))
+    model = HypergraphClustering(25, spectrum=spectrum, random_state=0)
+    assert len(set(model.fit_predict(X))) == 25
+    assert model.spectrum_.residuals.max() < 1e-10
+
+
+def test_even_sizes_decide_between_the_spectra():
+    """"auto" is one of the two others, the one of larger entropy of sizes."""
+    X = np.random.default_rng(3).normal(size=(80, 20))
+
+    def evenness(labels):
+        share = np.bincount(labels) / len(labels)
+        return -(share * np.log(share)).sum()
+
+    found = {s: HypergraphClustering(6, spectrum=s, random_state=0).fit(X) for s in SPECTRA}
+    sizes = {s: evenness(found[s].labels_) for s in SPECTRA}
+    assert sizes["equal"] != pytest.approx(sizes["resolvent"])
+    best = max(("equal", "resolvent"), key=sizes.get)
+    assert sizes["auto"] == pytest.approx(sizes[best])
+    assert clustering_accuracy(found[best].labels_, found["auto"].labels_) == 1
+    assert found["auto"].embedding_.shape == found[best].embedding_.shape
+
+
+# --- what it tells ---------------------------------------------------------------------------
+
+
+def test_attributes(fitted, subspaces):
+    n = len(subspaces[0])
+    assert fitted.labels_.shape == (n,)
+    assert fitted.embedding_.shape[0] == n
+    np.testing.assert_allclose(np.linalg.norm(fitted.embedding_, axis=1), 1)
+    assert isinstance(fitted.hypergraph_, Hypergraph)
+    assert isinstance(fitted.representation_, Representation)
+    assert fitted.representation_.coefficients.shape == (n, n)
+    assert fitted.spectrum_.residuals.max() <= 1e-6
+    assert fitted.n_features_in_ == 50
+
+
+def test_rows_may_be_left_as_they_are(subspaces):
+    model = HypergraphClustering(4, spectrum="equal", unit_rows=False, random_state=0)
+    model.fit(subspaces[0])
+    np.testing.assert_array_equal(model.embedding_, model.spectrum_.vectors[:, :4])
+
+
+def test_confidence_is_one_minus_the_ratio_of_distances():
+    X = np.random.default_rng(4).normal(size=(60, 20))
+    model = HypergraphClustering(3, random_state=0).fit(X)
+    assert model.confidence_.min() >= 0
+    assert model.confidence_.max() <= 1
+    points = model.embedding_
+    centres = [points[model.labels_ == c].mean(axis=0) for c in range(3)]
+    for i, label in enumerate(model.labels_):
+        distances = [np.linalg.norm(points[i] - centre) for centre in centres]
+        own = distances.pop(label)
+        assert model.confidence_[i] == pytest.approx(1 - own / min(distances), abs=1e-2)
+
+
+def test_subspaces_apart_give_more_confidence_than_noise(fitted):
+    X = np.random.default_rng(5).normal(size=(120, 50))
+    noise = HypergraphClustering(4, random_state=0).fit(X)
+    assert fitted.confidence_.mean() > noise.confidence_.mean()
+
+
+# --- what it takes ---------------------------------------------------------------------------
+
+
+def test_ready_hypergraph_is_taken_as_it_is(fitted, subspaces):
+    ready = HypergraphClustering(4, graph=fitted.hypergraph_, random_state=0).fit(subspaces[0])
+    assert ready.hypergraph_ is fitted.hypergraph_
+    np.testing.assert_array_equal(ready.labels_, fitted.labels_)
+    assert not hasattr(ready, "representation_")
+
+
+def test_hypergraph_of_other_samples(fitted):
+    with pytest.raises(ValueError, match="graph has 120 vertices, but X has 7 samples"):
+        HypergraphClustering(2, graph=fitted.hypergraph_).fit(np.eye(7))
+
+
+def test_nothing_of_an_earlier_fit_stays(subspaces):
+    X = subspaces[0][:14]
+    model = HypergraphClustering(2, random_state=0).fit(X)
+    model.set_params(n_clusters=5, graph=FIVE_COMPONENTS).fit(X)
+    assert not hasattr(model, "representation_")
+
+
+def test_structure_given_is_not_touched(subspaces):
+    structure = ElasticNetHypergraph(gamma=5)
+    HypergraphClustering(4, graph=structure, random_state=0).fit(subspaces[0])
+    with pytest.raises(NotFittedError):
+        check_is_fitted(structure)
+
+
+def test_parameters_reach_the_structure(subspaces):
+    model = HypergraphClustering(4, graph=ElasticNetHypergraph(), random_state=0)
+    assert "graph__gamma" in model.get_params()
+    copy = clone(model).set_params(graph__gamma=3.0, graph__level=9)
+    assert (copy.graph.gamma, copy.graph.level) == (3.0, 9)
+    assert model.graph.level is None
+    copy.fit(subspaces[0])
+    assert max(map(len, copy.hypergraph_.edges())) == 10  # nine and the centroid
+
+
+def test_clone_of_a_model_with_a_ready_hypergraph():
+    model = HypergraphClustering(5, graph=FIVE_COMPONENTS, random_state=0)
+    assert clone(model).graph == FIVE_COMPONENTS
+
+
+def test_threads_do_not_change_the_result(subspaces):
+    fits = [
+        HypergraphClustering(4, graph=ElasticNetHypergraph(n_jobs=jobs), random_state=0)
+        for jobs in (1, 2)
+    ]
+    one, two = (model.fit(subspaces[0]) for model in fits)
+    assert one.hypergraph_ == two.hypergraph_
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+@pytest.mark.parametrize("n", [120, 450])
+def test_a_seed_repeats_the_result(n):
+    X = np.random.default_rng(1).normal(size=(n, 30))
+    one, two = (HypergraphClustering(5, random_state=7).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, int, bool])
+def test_pixels_of_any_type(dtype):
+    rng = np.random.default_rng(2)
+    faces = rng.integers(0, 2, size=(3, 64))
+    X = np.abs(np.repeat(faces, 20, axis=0) - (rng.uniform(size=(60, 64)) < 0.1))
+    X = X.astype(dtype) if dtype is bool else (200 * X).astype(dtype)
+    before = X.copy()
+    labels = HypergraphClustering(3, random_state=0).fit_predict(X)
+    assert clustering_accuracy(np.repeat([0, 1, 2], 20), labels) == 1
+    np.testing.assert_array_equal(X, before)
+
+
+def test_unknown_spectrum(subspaces):
+    with pytest.raises(ValueError, match="spectrum must be .*, got 'flat'"):
+        HypergraphClustering(2, spectrum="flat").fit(subspaces[0])
+
+
+def test_impossible_numbers_are_refused_before_the_long_work():
+    class Slow(ElasticNetHypergraph):
+        def fit(self, X, y=None, *, progress=None):
+            raise AssertionError("the structure was built")
+
+    for k in (0, 31, 2.0, True):
+        with pytest.raises(ValueError, match=r"n_clusters must be .*\(30\), got"):
+            HypergraphClustering(k, graph=Slow()).fit(np.ones((30, 2)))

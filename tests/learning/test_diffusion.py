@@ -1,0 +1,107 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from enhg import Hypergraph
+from enhg.learning import diffusion
+from enhg.learning.diffusion import diffuse
+
+RING = Hypergraph.from_edges([[i, (i + 1) % 40, (i + 7) % 40] for i in range(40)])
+
+
+def random_hypergraph(seed, n=12, edges=8):
+    rng = np.random.default_rng(seed)
+    h = rng.uniform(size=(n, edges)) * (rng.uniform(size=(n, edges)) < 0.4)
+    h[np.arange(n), np.arange(n) % edges] = 1
+    return Hypergraph(h, rng.uniform(0.1, 10, edges))
+
+
+def solved(hypergraph, Y, alpha):
+    return np.linalg.solve(np.eye(len(Y)) - alpha * hypergraph.theta_dense(), Y)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.001, 0.999))
+def test_solution_is_that_of_the_dense_system(seed, alpha):
+    hypergraph = random_hypergraph(seed)
+    Y = np.random.default_rng(seed + 1).normal(size=(12, 3))
+    F = diffuse(hypergraph.theta, Y, alpha)
+    expected = solved(hypergraph, Y, alpha)
+    # ‖error‖ ≤ ‖residual‖ / (1 − α), and the residual is at most tol·‖y‖.
+    assert np.linalg.norm(F - expected) <= 1e-7 * np.linalg.norm(Y) / (1 - alpha)
+
+
+def test_limits_of_alpha():
+    Y = np.eye(40)[:, :2]
+    np.testing.assert_allclose(diffuse(RING.theta, Y, 1e-12), Y, atol=1e-11)
+    # (1 − α)(I − αΘ)⁻¹ tends to the projector on √d as α tends to 1.
+    root = np.sqrt(RING.vertex_degrees / RING.vertex_degrees.sum())
+    F = (1 - (1 - 1e-7)) * diffuse(RING.theta, Y, 1 - 1e-7)
+    np.testing.assert_allclose(F, np.outer(root, root @ Y), atol=1e-5)
+
+
+def test_columns_do_not_know_of_each_other():
+    Y = np.random.default_rng(0).normal(size=(40, 4))
+    together = diffuse(RING.theta, Y, 0.9)
+    for j in range(4):
+        np.testing.assert_allclose(
+            diffuse(RING.theta, Y[:, [j]], 0.9)[:, 0], together[:, j], rtol=1e-5, atol=1e-7
+        )
+
+
+def test_columns_of_very_different_size():
+    Y = np.random.default_rng(1).normal(size=(40, 3)) * [1e-9, 1, 1e9]
+    np.testing.assert_allclose(
+        diffuse(RING.theta, Y, 0.9) / np.linalg.norm(Y, axis=0),
+        solved(RING, Y, 0.9) / np.linalg.norm(Y, axis=0),
+        atol=1e-6,
+    )
+
+
+def test_zero_columns_stay_zero():
+    Y = np.zeros((40, 2))
+    Y[3, 1] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        F = diffuse(RING.theta, Y, 0.9)
+        assert not diffuse(RING.theta, np.zeros((40, 1)), 0.9).any()
+    np.testing.assert_array_equal(F[:, 0], 0)
+    np.testing.assert_allclose(F, solved(RING, Y, 0.9), atol=1e-6)
+
+
+def test_input_stays_as_it_was():
+    Y = np.eye(40, 2, dtype=int)
+    F = diffuse(RING.theta, Y, 0.5)
+    np.testing.assert_array_equal(Y, np.eye(40, 2))
+    assert F.dtype == np.float64
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.5, 1.5, np.nan, np.inf, "0.5", None])
+def test_impossible_alphas(alpha):
+    with pytest.raises(ValueError, match="alpha must lie between 0 and 1, got"):
+        diffuse(RING.theta, np.eye(40, 1), alpha)
+
+
+def test_what_does_not_converge_is_reported_with_its_figure(monkeypatch):
+    monkeypatch.setattr(diffusion, "_MOST_ITERATIONS", 2)
+    Y = np.eye(40, 2)
+    with pytest.warns(ConvergenceWarning, match="relative residual") as caught:
+        F = diffuse(RING.theta, Y, 0.99)
+    true = np.linalg.norm(Y - F + 0.99 * (RING.theta @ F), axis=0)
+    assert f"{true.max():.1e}" in str(caught[0].message)
+
+
+def test_alpha_so_near_to_one_that_rounding_counts_is_reported():
+    """The recursion's own residual falls below tol there, and the true one does not."""
+    path = Hypergraph.from_edges([[i, i + 1] for i in range(299)])
+    Y = np.eye(300)[:, [0, 299]]
+    with pytest.warns(ConvergenceWarning, match="lower alpha"):
+        diffuse(path.theta, Y, 1 - 1e-14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        F = diffuse(path.theta, Y, 1 - 1e-7)
+    np.testing.assert_allclose(F, solved(path, Y, 1 - 1e-7), rtol=1e-6)

@@ -1,0 +1,72 @@
+import subprocess
+import sys
+
+import pytest
+
+import enhg
+
+# The names that issue 2 promises.
+PROMISED = [
+    "ElasticNetHypergraph",
+    "Hypergraph",
+    "HypergraphClassifier",
+    "HypergraphClustering",
+    "clustering_accuracy",
+    "elastic_net_path",
+    "normalized_mutual_information",
+    "self_representation",
+    "unlabelled_accuracy",
+]
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_promised_names(name):
+    assert callable(getattr(enhg, name))
+    assert getattr(enhg, name).__name__ == name
+    assert name in enhg.__all__
+
+
+def test_all_names_exist_and_are_listed():
+    for name in enhg.__all__:
+        assert getattr(enhg, name).__doc__
+    assert set(enhg.__all__) <= set(dir(enhg))
+    assert "__version__" in dir(enhg)
+
+
+def test_star_import_gives_the_public_names():
+    space: dict[str, object] = {}
+    exec("from enhg import *", space)
+    assert set(enhg.__all__) <= set(space)
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="'enhg' has no attribute 'Hypograph'"):
+        enhg.Hypograph  # noqa: B018
+    with pytest.raises(ImportError, match="Hypograph"):
+        from enhg import Hypograph  # noqa: F401
+
+
+def in_a_fresh_python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_import_alone_loads_nothing_heavy():
+    loaded = in_a_fresh_python("import sys, enhg; print(*sys.modules)")
+    assert "enhg" in loaded
+    assert not {"sklearn", "numba", "matplotlib", "scipy", "numpy"} & set(loaded)
+
+
+def test_listing_the_names_loads_nothing_heavy():
+    loaded = in_a_fresh_python("import sys, enhg; dir(enhg); print(*sys.modules)")
+    assert not {"sklearn", "numba", "matplotlib"} & set(loaded)
+
+
+def test_clustering_never_loads_matplotlib():
+    loaded = in_a_fresh_python(
+        "import sys, enhg, numpy as np\n"
+        "enhg.HypergraphClustering(2, random_state=0).fit(np.random.rand(20, 30))\n"
+        "print(*sys.modules)"
+    )
+    assert "numba" in loaded
+    assert "matplotlib" not in loaded
