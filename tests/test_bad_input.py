@@ -104,7 +104,7 @@ def test_fewer_than_two_samples(count):
 
 
 def test_one_sample_has_not_two_classes():
-    with pytest.raises(ValueError, match="1 sample.*minimum of 2"):
+    with pytest.raises(ValueError, match=r"1 sample.*minimum of 2"):
         HypergraphClassifier().fit(X[:1], [0])
 
 

@@ -93,7 +93,7 @@ def test_masks_that_cannot_be_scored():
         unlabelled_accuracy([0, 1], [0], [False, False])
     with pytest.raises(ValueError, match=r"mask of shape \(2,\), got shape \(3,\)"):
         unlabelled_accuracy([0, 1], [0, 1], [False, False, True])
-    with pytest.raises(ValueError, match="boolean mask.*int"):
+    with pytest.raises(ValueError, match=r"boolean mask.*int"):
         unlabelled_accuracy([0, 1], [0, 1], [-1, 1])  # labels, not a mask
     with pytest.raises(ValueError, match="no sample is unlabelled"):
         unlabelled_accuracy([0, 1], [0, 1], [True, True])

@@ -31,12 +31,15 @@ def chosen_by_definition(row, rule, level, signed):
         return sorted(sorted(support, key=lambda j: (-size[j], j))[: int(level)])
     if rule == "mass":
         return sorted(smallest_set(size, support, level * total))
-    threshold = level * {
-        "largest": max(size),
-        "support_mean": total / len(support),
-        "mean": total / len(row),
-        "number": 1,
-    }[rule]
+    threshold = (
+        level
+        * {
+            "largest": max(size),
+            "support_mean": total / len(support),
+            "mean": total / len(row),
+            "number": 1,
+        }[rule]
+    )
     return [j for j in support if size[j] > threshold]
 
 
@@ -271,7 +274,8 @@ def test_the_setting_of_the_paper():
         normalize="unit",
     ).fit(X)  # fmt: skip
     Z = np.abs(structure.representation_.coefficients.toarray())
-    H = (Z > Z.mean(axis=1, keepdims=True)).T | np.eye(30, dtype=bool)
+    theta = Z.mean(axis=1, keepdims=True)
+    H = (theta < Z).T | np.eye(30, dtype=bool)
     np.testing.assert_array_equal(structure.hypergraph_.incidence.toarray(), H)
     assert structure.representation_.certificate.max() <= structure.tol
 

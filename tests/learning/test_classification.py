@@ -81,12 +81,14 @@ def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_mass):
 
 
 def test_class_mass_matters_as_alpha_nears_one(soft):
-    """Without it every row tends to the proportions of the labels, and one class takes all."""
+    """Without it every row of F tends to that of √d·√dᵀ·Y, and one class takes all."""
     hypergraph, y = soft
     X = np.zeros((30, 1))
     plain = on(hypergraph, alpha=1 - 1e-6, class_mass="none").fit(X, y)
     assert set(plain.transduction_) == {0}
-    np.testing.assert_allclose(plain.label_distributions_[20], [4 / 7, 2 / 7, 1 / 7], atol=1e-3)
+    reach = np.bincount(y[:7], np.sqrt(hypergraph.vertex_degrees)[:7])
+    limit = np.tile(reach / reach.sum(), (30, 1))
+    np.testing.assert_allclose(plain.label_distributions_, limit, atol=1e-4)
     scaled = on(hypergraph, alpha=1 - 1e-6, class_mass="equal").fit(X, y)
     assert set(scaled.transduction_) == {0, 1, 2}
     by_labels = on(hypergraph, alpha=1 - 1e-6, class_mass="labels").fit(X, y)
@@ -120,7 +122,7 @@ def test_impossible_alphas_are_refused_before_the_long_work(alpha):
 
 
 def test_unknown_class_mass():
-    with pytest.raises(ValueError, match="class_mass must be .*, got True"):
+    with pytest.raises(ValueError, match=r"class_mass must be .*, got True"):
         HypergraphClassifier(class_mass=True).fit(np.eye(4), [0, 1, -1, -1])
 
 
@@ -189,13 +191,6 @@ def test_new_sample_beside_unreached_ones_has_no_label():
 # --- labels of all kinds -----------------------------------------------------------------------
 
 
-def classes_and_missing(y, hypergraph=THREE_COMPONENTS):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = on(hypergraph).fit(TEN, y)
-    return model
-
-
 CONNECTED = Hypergraph.from_edges([[i, i + 1] for i in range(9)])
 
 
@@ -214,18 +209,15 @@ CONNECTED = Hypergraph.from_edges([[i, i + 1] for i in range(9)])
         (3, 8, None, object),
         (3, 8, -1, object),
         (True, False, None, object),
-        (-1, 1, None, object),
     ],
 )
 def test_labels_of_many_kinds(first, second, missing, dtype):
-    if (first, second) == (-1, 1):
-        pytest.skip("−1 is the mark of a missing label here, not a class")
     y = np.array([first, *[missing] * 8, second], dtype=dtype)
-    before = y.copy()
+    before = y.tolist()
     model = on(CONNECTED).fit(TEN, y)
     assert model.classes_.tolist() == sorted([first, second])
     assert model.transduction_.tolist() == [first] * 5 + [second] * 5
-    np.testing.assert_array_equal(y, before)
+    assert repr(y.tolist()) == repr(before)
 
 
 @pytest.mark.parametrize("dtype", [int, float, object])
@@ -313,7 +305,9 @@ def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
     model = on(fitted.hypergraph_).fit(X, given)
     np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
     for ask in (model.predict, model.predict_proba):
-        with pytest.raises(ValueError, match=r"connect new samples.*got a Hypergraph.*transduction_"):
+        with pytest.raises(
+            ValueError, match=r"connect new samples.*got a Hypergraph.*transduction_"
+        ):
             ask(X)
 
 

@@ -109,7 +109,7 @@ def test_as_many_clusters_as_samples(spectrum):
 
 
 def test_even_sizes_decide_between_the_spectra():
-    """"auto" is one of the two others, the one of larger entropy of sizes."""
+    """ "auto" is one of the two others, the one of larger entropy of sizes."""
     X = np.random.default_rng(3).normal(size=(80, 20))
 
     def evenness(labels):
@@ -240,7 +240,7 @@ def test_pixels_of_any_type(dtype):
 
 
 def test_unknown_spectrum(subspaces):
-    with pytest.raises(ValueError, match="spectrum must be .*, got 'flat'"):
+    with pytest.raises(ValueError, match=r"spectrum must be .*, got 'flat'"):
         HypergraphClustering(2, spectrum="flat").fit(subspaces[0])
 
 

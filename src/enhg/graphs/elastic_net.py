@@ -79,7 +79,7 @@ class ElasticNetHypergraph(BaseEstimator):
     >>> from sklearn.datasets import load_digits
     >>> structure = ElasticNetHypergraph().fit(load_digits().data[:200])
     >>> structure.hypergraph_
-    Hypergraph(n_vertices=200, n_edges=200)
+    Hypergraph(n_vertices=200, n_edges=200, ...)
     """
 
     def __init__(

@@ -22,13 +22,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-_compile = njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+_compile = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
 
 _SWEEPS_BEFORE_NEWTON = 3
-_MOST_ROUNDS = 10_000
-_MOST_STALLED_ROUNDS = 50
+_MOST_ROUNDS = 20
+_PATIENCE = 20
 _MOST_ROOT_STEPS = 100
-_LOST_PIVOT = 1e-12
+_LOST_PIVOT = 4e-15
 
 
 class Atoms(NamedTuple):
@@ -36,6 +37,7 @@ class Atoms(NamedTuple):
 
     vectors: NDArray  # m×d
     gram: NDArray  # m×m, or 0×0 where it is not kept
+    longest: float  # length of the longest
     lam: float
     norm_loss: bool
     tol: float
@@ -45,10 +47,12 @@ class Block(NamedTuple):
     """The samples of a block and the state of their solution, one row a sample."""
 
     targets: NDArray  # the samples
+    lengths: NDArray  # of the samples
     correlations: NDArray  # of every atom with the sample, zero for its own
     excluded: NDArray  # its own atom, or −1
     gammas: NDArray
     floors: NDArray  # shortest residual that the norm loss tells from zero
+    least: NDArray  # smallest l1 penalty that the precision can serve
     sigmas: NDArray  # norm loss: length of the residual
     members: NDArray  # the working set, padded
     sizes: NDArray  # how much of `members` is in use
@@ -95,34 +99,69 @@ def _sweep(Q, z, g, a, b):
                 g[k] -= step * Q[j, k]
 
 
-@_compile
-def _factorize(M, size):
-    """Cholesky factor of M's leading part, in its lower triangle; a lost pivot is made infinite.
+class Work(NamedTuple):
+    """Room for the linear algebra on a support: the atoms whose coefficients are free."""
 
-    (The size is an argument because a slice M[:s, :s] would not be known to have dense rows, and
-    its loops would not be vectorised.)
+    L: NDArray  # Cholesky factor of the support's Q + bI
+    support: NDArray
+    step: NDArray
+    cosines: NDArray
+    sines: NDArray
+    z: NDArray
+    g: NDArray
+
+
+@_compile
+def _append(Q, b, j, work, size):
+    """Add atom j to the support and its Cholesky factor, as the last row.
+
+    Returns False if the atom depends linearly on the support; the row is then of no use as a
+    factor's, but still says how it depends.
     """
-    for i in range(size):
-        for j in range(i):
-            s = 0.0
-            for k in range(j):
-                s += M[i, k] * M[j, k]
-            M[i, j] = (M[i, j] - s) / M[j, j]
+    L, support = work.L, work.support
+    support[size] = j
+    rest = Q[j, j] + b
+    for p in range(size):
         s = 0.0
-        for k in range(i):
-            s += M[i, k] * M[i, k]
-        rest = M[i, i] - s
-        M[i, i] = np.sqrt(rest) if rest > _LOST_PIVOT * M[i, i] else np.inf
+        for k in range(p):
+            s += L[size, k] * L[p, k]
+        L[size, p] = (Q[j, support[p]] - s) / L[p, p]
+        rest -= L[size, p] * L[size, p]
+    rest = max(rest, b)  # no pivot of Q + bI is less; rounding can make it seem so
+    L[size, size] = np.sqrt(rest)
+    return rest > _LOST_PIVOT * (Q[j, j] + b)
 
 
 @_compile
-def _solve_factorized(L, x, size):
-    """Solve L Lᵀ x = rhs in place; coordinates with an infinite pivot come out as zero."""
+def _remove(at, work, size):
+    """Take the atom at a position out of the support and its Cholesky factor, by rotations."""
+    L, support, cosines, sines = work.L, work.support, work.cosines, work.sines
+    for i in range(at, size - 1):
+        support[i] = support[i + 1]
+        for k in range(i + 2):
+            L[i, k] = L[i + 1, k]
+        for k in range(at, i):
+            x, y = L[i, k], L[i, k + 1]
+            L[i, k] = cosines[k] * x + sines[k] * y
+            L[i, k + 1] = cosines[k] * y - sines[k] * x
+        pivot = np.sqrt(L[i, i] * L[i, i] + L[i, i + 1] * L[i, i + 1])
+        cosines[i], sines[i] = L[i, i] / pivot, L[i, i + 1] / pivot
+        L[i, i] = pivot
+
+
+@_compile
+def _solve_lower(L, x, size):
+    """Solve L x = rhs in place."""
     for i in range(size):
         s = 0.0
         for k in range(i):
             s += L[i, k] * x[k]
         x[i] = (x[i] - s) / L[i, i]
+
+
+@_compile
+def _solve_upper(L, x, size):
+    """Solve Lᵀ x = rhs in place."""
     for i in range(size - 1, -1, -1):
         x[i] /= L[i, i]
         for k in range(i):
@@ -150,84 +189,150 @@ def _objective(c, z, g, a, b):
 
 
 @_compile
-def _newton_step(Q, z, g, a, b, support, M, step):
-    """The step from z to the exact minimum with its present signs; returns the support's size.
+def _exchange(z, g, j, work, size):
+    """Move along the dependence of atom j on the support until a coefficient reaches zero.
 
-    Atoms that depend linearly on earlier ones (only possible at b = 0) do not move.
+    The move changes no residual, and in one direction it does not lengthen ‖z‖₁. Returns the
+    position of the atom that reached zero (`size` for j itself), or −1 if rounding hides it.
     """
-    s = 0
-    for j in range(z.shape[0]):
-        if z[j] != 0.0:
-            support[s] = j
-            s += 1
-    for p in range(s):
-        j = support[p]
-        for q in range(p + 1):
-            M[p, q] = Q[j, support[q]]
-        M[p, p] += b
-        step[p] = g[j] - b * z[j] - (a if z[j] > 0.0 else -a)
-    _factorize(M, s)
-    _solve_factorized(M, step, s)
-    return s
+    support, step = work.support, work.step
+    step[:size] = work.L[size, :size]
+    _solve_upper(work.L, step, size)
+    toward = np.sign(g[j])
+    if z[j] != 0.0:
+        growth = np.sign(z[j])  # of ‖z‖₁ as z[j] grows and the support makes up for it
+        for p in range(size):
+            growth -= step[p] * np.sign(z[support[p]])
+        toward = -np.sign(growth) if growth != 0.0 else -np.sign(z[j])
+    length, first = np.inf, -1
+    if z[j] * toward < 0.0:
+        length, first = abs(z[j]), size
+    for p in range(size):
+        move = -toward * step[p]
+        reach = abs(z[support[p]])
+        if np.sign(move) == -np.sign(z[support[p]]) and reach < length * abs(move):
+            length, first = reach / abs(move), p
+    if first >= 0:
+        z[j] += length * toward
+        for p in range(size):
+            z[support[p]] -= length * toward * step[p]
+        z[support[first]] = 0.0
+    return first
 
 
 @_compile
-def _newton(Q, c, z, g, a, b, support, M, step, trial, trial_g):
-    """Newton steps with fixed signs, until one can be made whole.
+def _enter(Q, z, g, b, j, work, size):
+    """Add atom j to the support, in exchange for another if it depends on them linearly (only
+    possible without a ridge). Returns the support's size."""
+    while not _append(Q, b, j, work, size):
+        leaves = _exchange(z, g, j, work, size)
+        if leaves < 0 or leaves == size:
+            return size
+        _remove(leaves, work, size)
+        size -= 1
+    return size + 1
+
+
+@_compile
+def _descend(Q, c, z, g, a, b, work, size):
+    """Newton steps with fixed signs, until one can be made whole; returns the support's size.
 
     Coordinates whose sign would flip are set to zero, all at once if that lowers the objective,
     else only the first on the way there, which always lowers it.
     """
-    value = _objective(c, z, g, a, b)
+    support, step, trial, trial_g = work.support, work.step, work.z, work.g
     while True:
-        s = _newton_step(Q, z, g, a, b, support, M, step)
+        for p in range(size):
+            j = support[p]
+            positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
+            step[p] = g[j] - b * z[j] - (a if positive else -a)
+        _solve_lower(work.L, step, size)
+        _solve_upper(work.L, step, size)
         length, first = 1.0, -1
         trial[:] = z
-        for p in range(s):
+        for p in range(size):
             j = support[p]
+            positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
             trial[j] = z[j] + step[p]
-            if z[j] * trial[j] <= 0.0:
+            if trial[j] == 0.0 or (trial[j] > 0.0) != positive:
                 trial[j] = 0.0
-                if -z[j] / step[p] < length:
-                    length, first = -z[j] / step[p], j
+                reach = min(1.0, abs(z[j]) / abs(step[p])) if z[j] != 0.0 else 0.0
+                if first < 0 or reach < length:
+                    length, first = reach, p
         _correlate(Q, c, trial, trial_g)
-        trial_value = _objective(c, trial, trial_g, a, b)
-        if first >= 0 and not trial_value < value:
-            for p in range(s):
+        if first >= 0 and not _objective(c, trial, trial_g, a, b) < _objective(c, z, g, a, b):
+            for p in range(size):
                 trial[support[p]] = z[support[p]] + length * step[p]
-            trial[first] = 0.0
+            trial[support[first]] = 0.0
             _correlate(Q, c, trial, trial_g)
-            trial_value = _objective(c, trial, trial_g, a, b)
         z[:] = trial
         g[:] = trial_g
-        value = trial_value
         if first < 0:
-            return
+            return size
+        for p in range(size - 1, -1, -1):
+            if z[support[p]] == 0.0:
+                _remove(p, work, size)
+                size -= 1
+
+
+@_compile
+def _let_in_one_by_one(Q, c, a, b, z, g, work, size, tol):
+    """Let the worst violator into the support until none is left; False if rounding prevents it.
+
+    An active set method, for what sweeps crawl towards: atoms that are close to dependent.
+    """
+    best = np.inf
+    waited = 0
+    while waited <= _PATIENCE + size:
+        violation = _violation(g, z, a, b)
+        if violation <= tol:
+            return True
+        waited = 0 if violation < 0.9 * best else waited + 1
+        best = min(best, violation)
+        worst, excess = -1, a * tol
+        for j in range(z.shape[0]):
+            if z[j] == 0.0 and abs(g[j]) - a > excess:
+                worst, excess = j, abs(g[j]) - a
+        if worst >= 0:
+            size = _enter(Q, z, g, b, worst, work, size)
+            _correlate(Q, c, z, g)
+        size = _descend(Q, c, z, g, a, b, work, size)
+    return False
+
+
+@_compile
+def _newton(Q, c, a, b, z, g, work):
+    """The minimum over the present support with its present signs, or on the way there."""
+    size = 0
+    for j in range(z.shape[0]):
+        if z[j] != 0.0:
+            size = _enter(Q, z, g, b, j, work, size)
+    _correlate(Q, c, z, g)
+    return _descend(Q, c, z, g, a, b, work, size)
 
 
 @_compile
 def _solve_working_set(Q, c, a, b, z, g, tol):
-    """Minimise F on the working set from the given z, to a violation of at most tol."""
+    """Minimise F on the working set from the given z; whether a violation of tol is reached."""
     w = z.shape[0]
-    support = np.empty(w, np.int64)
-    M = np.empty((w, w), np.float64)
-    step, trial, trial_g = np.empty(w), np.empty(w), np.empty(w)
-    best = np.inf
-    stalled = 0
+    work = Work(
+        np.empty((w + 1, w + 1)), np.empty(w + 1, np.int64), np.empty(w), np.empty(w), np.empty(w),
+        np.empty(w), np.empty(w)
+    )  # fmt: skip
+    size = 0
     _correlate(Q, c, z, g)
     for _ in range(_MOST_ROUNDS):
         violation = _violation(g, z, a, b)
-        # Rounding sets a floor that no further round can pass.
-        stalled = stalled + 1 if violation > 0.9 * best else 0
-        best = min(best, violation)
-        if violation <= tol or stalled > _MOST_STALLED_ROUNDS:
-            return
+        if violation <= tol:
+            return True
         for _ in range(_SWEEPS_BEFORE_NEWTON):
             _sweep(Q, z, g, a, b)
         _correlate(Q, c, z, g)
         # Where the ridge dominates, sweeps alone converge fast and need no factorization.
         if _violation(g, z, a, b) > 0.1 * violation:
-            _newton(Q, c, z, g, a, b, support, M, step, trial, trial_g)
+            size = _newton(Q, c, a, b, z, g, work)
+    size = _newton(Q, c, a, b, z, g, work)
+    return _let_in_one_by_one(Q, c, a, b, z, g, work, size, tol)
 
 
 @_compile
@@ -262,39 +367,40 @@ def _largest_magnitude(z):
 def _solve_norm_loss(atoms, block, i, Q, c, z, g):
     """Find σ = ‖r(σ)‖, where r(σ) solves the squared problem with a = σ/γ, b = 2λσ/γ.
 
-    log‖r(σ)‖ − log σ falls through zero once. A secant in log σ finds it, kept inside a bracket;
-    a residual below the floor counts as the floor, which smooths the loss at an exact fit.
+    log‖r(σ)‖ − log σ falls through zero once. A secant in log σ finds it, or, where that is slow
+    or leads out of the bracket, halving. A residual below the floor counts as the floor, which
+    smooths the loss at an exact fit. Returns ‖r‖, and whether z is solved.
     """
     gamma, floor, target = block.gammas[i], block.floors[i], block.targets[i]
     members = block.members[i, : z.shape[0]]
     residual = np.empty(target.shape[0], np.float64)
-    sigma = block.sigmas[i]
-    norm = sigma
-    low, high = floor, max(_norm(target), floor)
+    sigma, norm, solved = block.sigmas[i], floor, False
+    low, high = 0.5 * floor, 1.01 * max(_norm(target), floor)
     slope = 0.0  # of log‖r‖ against log σ: in [0, 1)
-    last_sigma, last_norm = 0.0, 0.0
+    last_sigma, last_off, slow_steps = sigma, np.inf, 0
     for _ in range(_MOST_ROOT_STEPS):
         a, b = sigma / gamma, 2.0 * atoms.lam * sigma / gamma
-        _solve_working_set(Q, c, a, b, z, g, 0.1 * atoms.tol)
+        # ‖r‖ is less certain than g, by the condition of the support.
+        solved = _solve_working_set(Q, c, a, b, z, g, 0.01 * atoms.tol)
         _residual(target, atoms.vectors, members, z, residual)
         norm = max(_norm(residual), floor)
+        off = np.log(norm / sigma)
         allowed = 0.1 * atoms.tol / (1.0 + 2.0 * atoms.lam * _largest_magnitude(z))
-        if abs(norm - sigma) <= allowed * norm or high - low <= 1e-14 * high:
+        if abs(off) <= allowed or high - low <= 1e-14 * high:
             break
-        if norm > sigma:
+        if off > 0.0:
             low = sigma
         else:
             high = sigma
-        if last_sigma > 0.0 and last_sigma != sigma:
-            slope = np.log(norm / last_norm) / np.log(sigma / last_sigma)
+        if last_sigma != sigma:
+            slope = 1.0 + (off - last_off) / np.log(sigma / last_sigma)
             slope = min(max(slope, 0.0), 0.95)
-        last_sigma, last_norm = sigma, norm
-        sigma = sigma * (norm / sigma) ** (1.0 / (1.0 - slope))
-        if sigma <= floor:
-            sigma = floor
-        elif sigma <= low or sigma >= high:
-            sigma = np.sqrt(low * high)
-    return norm
+        slow_steps = slow_steps + 1 if abs(off) > 0.5 * abs(last_off) else 0
+        last_sigma, last_off = sigma, off
+        sigma = max(sigma * np.exp(off / (1.0 - slope)), 0.1 * sigma, floor)
+        if slow_steps == 2 or sigma <= low or sigma >= high:
+            sigma, slow_steps = max(np.sqrt(low * high), floor), 0
+    return norm, solved
 
 
 @_compile
@@ -307,11 +413,8 @@ def _gather(atoms, members, Q):
             for q in range(w):
                 Q[p, q] = row[members[q]]
     else:
-        chosen = atoms.vectors[members]
-        product = np.dot(chosen, chosen.T)
-        for p in range(w):
-            for q in range(w):
-                Q[p, q] = product[p, q]
+        chosen = atoms.vectors[members].astype(np.float64)
+        np.dot(chosen, chosen.T, Q)
 
 
 @_compile
@@ -372,7 +475,7 @@ def _certify_and_grow(scores, block, i, tol):
             scores[k] = score
         else:
             scores[k] = 0.0
-    block.certificates[i] = max(_violation(inside, z[:size], a, b), (largest - a) / a)
+    block.certificates[i] = max(_violation(inside, z[:size], a, b), largest / a - 1.0)
     block.done[i] = violators == 0
     count = min(violators, max(size, 16), members.shape[0] - size)
     if count > 0:
@@ -381,7 +484,11 @@ def _certify_and_grow(scores, block, i, tol):
 
 @_compile
 def _solve_row(atoms, block, i):
-    """Solve sample i on its working set."""
+    """Solve sample i on its working set.
+
+    A row that float32 cannot serve (its l1 penalty is too close to rounding, or its solution is
+    not reached) is given up at once, with an infinite certificate, to be solved in float64.
+    """
     w = block.sizes[i]
     members = block.members[i, :w]
     z = block.values[i, :w]
@@ -391,14 +498,18 @@ def _solve_row(atoms, block, i):
     for p in range(w):
         c[p] = block.correlations[i, members[p]]
     g = np.empty(w, np.float64)
-    scale = 1.0
+    gamma, scale, solved = block.gammas[i], 1.0, True
     if atoms.norm_loss:
-        scale = _solve_norm_loss(atoms, block, i, Q, c, z, g)
+        scale, solved = _solve_norm_loss(atoms, block, i, Q, c, z, g)
         block.sigmas[i] = scale
-    block.a[i] = scale / block.gammas[i]
-    block.b[i] = 2.0 * atoms.lam * scale / block.gammas[i]
-    if not atoms.norm_loss:
-        _solve_working_set(Q, c, block.a[i], block.b[i], z, g, 0.1 * atoms.tol)
+    elif scale / gamma >= block.least[i]:
+        a, b = 1.0 / gamma, 2.0 * atoms.lam / gamma
+        solved = _solve_working_set(Q, c, a, b, z, g, 0.1 * atoms.tol)
+    block.a[i] = scale / gamma
+    block.b[i] = 2.0 * atoms.lam * scale / gamma
+    if block.a[i] < block.least[i] or (block.least[i] > 0.0 and not solved):
+        block.certificates[i] = np.inf
+        block.done[i] = True
 
 
 @_compile
@@ -416,6 +527,8 @@ def solve_with_gram(rows, atoms, block):
     for i in rows:
         while not block.done[i]:
             _solve_row(atoms, block, i)
+            if block.done[i]:
+                break
             w = block.sizes[i]
             _correlate_residual(
                 block.correlations[i], atoms.gram, block.members[i, :w], block.values[i, :w], scores
@@ -440,4 +553,5 @@ def solve(rows, atoms, block, residuals):
 def check(rows, block, scores, tol):
     """Check the rows, given all correlations with their residuals, and grow their sets."""
     for i in rows:
-        _certify_and_grow(scores[i], block, i, tol)
+        if not block.done[i]:
+            _certify_and_grow(scores[i], block, i, tol)

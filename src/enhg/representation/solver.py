@@ -207,11 +207,14 @@ def _solve(
     gram = np.empty((0, 0), X.dtype)
     if m * m * X.itemsize <= _GRAM_BYTES and m <= 4 * n:
         gram = crew.product(atoms, atoms)
+    longest = float(_lengths(atoms).max())
     size = int(np.clip(_BLOCK_BYTES // (m * X.itemsize), 1, _MOST_BLOCK_ROWS))
     solved = []
     for at in range(0, n, size):
         block = slice(at, min(at + size, n))
-        solved.append(solve_block(X[block], atoms, gram, excluded[block], problem, tol, crew))
+        solved.append(
+            solve_block(X[block], atoms, gram, longest, excluded[block], problem, tol, crew)
+        )
         report(block.stop, n)
     return _Rows.stacked(solved)
 
@@ -220,6 +223,7 @@ def solve_block(
     targets: NDArray,
     vectors: NDArray,
     gram: NDArray,
+    longest: float,
     excluded: NDArray,
     problem: Problem,
     tol: float,
@@ -227,51 +231,74 @@ def solve_block(
 ) -> _Rows:
     """Solve one block: a pure function of the samples in it, the atoms and the parameters.
 
-    `gram` is the atoms' Gram matrix, or empty; `excluded` the atom each sample may not use
-    (−1: none). Working sets start from the atoms that correlate most with the sample, are
-    solved, checked against all atoms and grown by the worst violators until none is left.
+    `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `longest` the length of the
+    longest; `excluded` is the atom each sample may not use (−1: none). Working sets start from
+    the atoms that correlate most with the sample, are solved, checked against all atoms and
+    grown by the worst violators until none is left.
     """
-    n, m = len(targets), len(vectors)
+    m = len(vectors)
     own = np.flatnonzero(excluded >= 0)
-    known = len(gram) > 0 and len(own) == n
+    known = len(gram) > 0 and len(own) == len(targets)
     correlations = gram[excluded] if known else crew.product(targets, vectors)
     correlations[own, excluded[own]] = 0
-    lengths = np.linalg.norm(targets.astype(np.float64), axis=1)
-    floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
     atoms = _kernels.Atoms(
-        _read_only(vectors),
-        _read_only(gram),
-        float(problem.lam),
-        problem.loss == "norm",
-        float(tol),
+        vectors=_read_only(vectors),
+        gram=_read_only(gram),
+        longest=longest,
+        lam=float(problem.lam),
+        norm_loss=problem.loss == "norm",
+        tol=float(tol),
     )
-    room = min(m, 2 * _FIRST_WORKING_SET)
-    block = _kernels.Block(
-        targets=_read_only(targets),
-        correlations=correlations,
-        excluded=excluded,
-        gammas=problem.gammas(np.abs(correlations).max(axis=1).astype(np.float64), lengths),
-        floors=floors,
-        sigmas=np.maximum(0.5 * lengths, floors),
-        members=np.zeros((n, room), np.int64),
-        sizes=np.zeros(n, np.int64),
-        values=np.zeros((n, room)),
-        a=np.zeros(n),
-        b=np.zeros(n),
-        certificates=np.zeros(n),
-        done=np.zeros(n, bool),
-    )
-    crew.over(_kernels.start, np.arange(n), block, min(_FIRST_WORKING_SET, m))
-    while True:
+    block = _open(targets, correlations, excluded, problem, atoms)
+    crew.over(_kernels.start, np.arange(len(targets)), block, min(_FIRST_WORKING_SET, m))
+    while not block.done.all():
         rows = np.flatnonzero(~block.done)
         if len(gram):
             crew.over(_kernels.solve_with_gram, rows, atoms, block)
         else:
             _solve_without_gram(rows, atoms, block, crew)
-        if block.done.all():
-            break
         block = _with_more_room(block, m)
-    return _rows(block, m)
+    return _rows(block, atoms)
+
+
+def _open(
+    targets: NDArray,
+    correlations: NDArray,
+    excluded: NDArray,
+    problem: Problem,
+    atoms: _kernels.Atoms,
+) -> _kernels.Block:
+    """A block before the first round: z = 0, and what correlates with nothing is done."""
+    n, m = correlations.shape
+    lengths = _lengths(targets)
+    critical = np.abs(correlations).max(axis=1).astype(np.float64)
+    nothing = critical <= 4 * np.finfo(np.float64).eps * lengths * atoms.longest  # but rounding
+    critical[nothing] = 0
+    gammas = problem.gammas(critical, lengths)
+    floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
+    least: NDArray = np.zeros(n)
+    if targets.dtype == np.float32:
+        least = 4 * np.finfo(np.float32).eps * lengths * atoms.longest / atoms.tol
+        floors = np.maximum(floors, 0.5 * least * gammas)
+    scales = np.maximum(lengths, floors) if atoms.norm_loss else np.ones(n)
+    room = min(m, 2 * _FIRST_WORKING_SET)
+    return _kernels.Block(
+        targets=_read_only(targets),
+        lengths=lengths,
+        correlations=correlations,
+        excluded=excluded,
+        gammas=gammas,
+        floors=floors,
+        least=least,
+        sigmas=np.maximum(0.5 * lengths, floors),
+        members=np.zeros((n, room), np.int64),
+        sizes=np.zeros(n, np.int64),
+        values=np.zeros((n, room)),
+        a=scales / gammas,
+        b=2 * problem.lam * scales / gammas,
+        certificates=np.zeros(n),
+        done=nothing,
+    )
 
 
 def _read_only(array: NDArray) -> NDArray:
@@ -301,12 +328,22 @@ def _with_more_room(block: _kernels.Block, most: int) -> _kernels.Block:
     return block._replace(members=np.pad(block.members, wider), values=np.pad(block.values, wider))
 
 
-def _rows(block: _kernels.Block, m: int) -> _Rows:
-    """The solved rows as a sparse matrix, with atoms in ascending order."""
+def _rows(block: _kernels.Block, atoms: _kernels.Atoms) -> _Rows:
+    """The solved rows as a sparse matrix, with atoms in ascending order.
+
+    A certificate that rounding could lift above tol is no certificate: rounding is added to it.
+    """
     used = np.arange(block.members.shape[1]) < block.sizes[:, None]
     used &= block.values != 0
     row, _ = np.nonzero(used)
     Z = sparse.csr_array(
-        (block.values[used], (row, block.members[used])), shape=(len(used), m), dtype=np.float64
+        (block.values[used], (row, block.members[used])), shape=block.correlations.shape
     )
-    return _Rows(Z, block.certificates, block.a, block.b)
+    rounding = np.finfo(block.targets.dtype).eps * atoms.longest / block.a
+    rounding *= block.lengths + atoms.longest * np.abs(block.values).sum(axis=1)
+    doubtful = block.certificates + rounding > atoms.tol
+    return _Rows(Z, block.certificates + np.where(doubtful, rounding, 0), block.a, block.b)
+
+
+def _lengths(X: NDArray) -> NDArray:
+    return np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
