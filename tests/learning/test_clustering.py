@@ -86,11 +86,29 @@ def test_more_components_than_clusters(spectrum, k):
         labels = model.fit_predict(np.zeros((14, 1)))
     advice = str(caught[0].message)
     assert "hyperedges larger" in advice
-    assert "ask for 5 clusters" in advice
+    assert "ask for up to 5 clusters" in advice
     assert set(labels) == set(range(k))
     components = FIVE_COMPONENTS.connected_components()[1]
     for component in range(5):
         assert len(set(labels[components == component])) == 1
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_fragments_do_not_take_the_place_of_clusters(spectrum):
+    """Two blocks with a weak link, and nine pairs apart: the blocks are the two clusters."""
+    blocks = [[i, (i + step) % 30] for i in range(30) for step in (1, 2, 3)]
+    edges = [*blocks, *([30 + i, 30 + j] for i, j in blocks), [0, 30]]
+    pairs = [[60 + 2 * i, 61 + 2 * i] for i in range(9)]
+    graph = Hypergraph.from_edges([*edges, *pairs])
+    model = HypergraphClustering(2, graph=graph, spectrum=spectrum, random_state=0)
+    with pytest.warns(UserWarning, match=r"10 components, .* 18 samples in small ones"):
+        model.fit(np.zeros((78, 1)))
+    assert clustering_accuracy(np.repeat([0, 1], 30), model.labels_[:60]) == 1
+    assert not model.confidence_[60:].any()
+    assert model.confidence_[5:25].min() > 0
+    residuals = graph.theta @ model.spectrum_.vectors
+    residuals -= model.spectrum_.vectors * model.spectrum_.values
+    assert np.linalg.norm(residuals, axis=0).max() < 1e-6
 
 
 def test_one_cluster():

@@ -18,6 +18,8 @@ from enhg.learning.spectral import Kind, Spectrum, embed, top_eigenpairs
 from enhg.preprocessing import check_samples
 
 _EIGENVECTORS_PER_CLUSTER = 5
+# Components smaller than this part of an average cluster are fragments.
+_SMALLEST_CLUSTER = 0.1
 
 
 class HypergraphClustering(ClusterMixin, BaseEstimator):
@@ -52,7 +54,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The points that were grouped.
     confidence_ : ndarray of shape (n_samples,)
         1 − (distance to the own centre / distance to the next one): 0 on the border, 1 at the
-        centre.
+        centre. 0 for samples in fragments of the hypergraph too small for a cluster, where it
+        falls into more components than clusters.
     spectrum_ : Spectrum
         Eigenvalues, eigenvectors and residuals.
     hypergraph_ : Hypergraph
@@ -107,33 +110,62 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 f"got {k!r}"
             )
         fit_structure(self, X)
-        self._warn_of_components()
+        linked = self._linked()
         random_state = check_random_state(self.random_state)
-        count = k if self.spectrum == "equal" else min(_EIGENVECTORS_PER_CLUSTER * k, n)
-        self.spectrum_ = top_eigenpairs(self.hypergraph_, count, random_state=random_state)
+        count = k if self.spectrum == "equal" else _EIGENVECTORS_PER_CLUSTER * k
+        self.spectrum_ = _spectrum(self.hypergraph_, linked, count, random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
         both: tuple[Kind, ...] = ("equal", "resolvent")
         kinds = both if self.spectrum == "auto" else (self.spectrum,)
-        candidates = [self._group(self.spectrum_, kind, seed) for kind in kinds]
+        candidates = [self._group(linked, kind, seed) for kind in kinds]
         evenness = [_size_entropy(labels, k) for _, labels, _ in candidates]
         self.embedding_, self.labels_, self.confidence_ = candidates[int(np.argmax(evenness))]
         return self
 
-    def _group(self, spectrum: Spectrum, kind: Kind, seed: int) -> tuple[NDArray, NDArray, NDArray]:
-        points = embed(spectrum, self.n_clusters, kind, unit_rows=self.unit_rows)
-        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(points)
-        return points, means.labels_, _margin(means.transform(points))
+    def _group(self, linked: NDArray, kind: Kind, seed: int) -> tuple[NDArray, NDArray, NDArray]:
+        points = embed(self.spectrum_, self.n_clusters, kind, unit_rows=self.unit_rows)
+        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(points[linked])
+        confidence = _margin(means.transform(points))
+        confidence[~linked] = 0
+        return points, means.predict(points), confidence
 
-    def _warn_of_components(self) -> None:
-        components, _ = self.hypergraph_.connected_components()
-        if components > self.n_clusters:
-            warnings.warn(
-                f"the hypergraph falls into {components} components, more than the "
-                f"{self.n_clusters} clusters asked for: some are put together without a reason "
-                "in the data. Make hyperedges larger (more prominent coefficients, by the rule "
-                f"and level of the structure), or ask for {components} clusters",
-                stacklevel=3,
-            )
+    def _linked(self) -> NDArray:
+        """Mask of the samples that are clustered by their links: all, unless the hypergraph falls
+        into more components than clusters, when fragments too small for a cluster are left out.
+        """
+        k, n = self.n_clusters, self.hypergraph_.n_vertices
+        components, component = self.hypergraph_.connected_components()
+        if components <= k:
+            return np.ones(n, bool)
+        size = np.bincount(component)[component]
+        linked = size >= max(2, _SMALLEST_CLUSTER * n / k)
+        if linked.sum() < k:
+            linked[:] = True
+        lost = int((~linked).sum())
+        fate = f"{lost} samples in small ones are placed" if lost else "some are put together"
+        warnings.warn(
+            f"the hypergraph falls into {components} components, more than the {k} clusters "
+            f"asked for: {fate} without a reason in the data. Make hyperedges larger (more "
+            "prominent coefficients, by the rule and level of the structure), or ask for up to "
+            f"{components} clusters",
+            stacklevel=3,
+        )
+        return linked
+
+
+def _spectrum(
+    hypergraph: Hypergraph, linked: NDArray, count: int, random_state: np.random.RandomState
+) -> Spectrum:
+    """The top eigenpairs of the components that the mask names, zero on the other vertices."""
+    if linked.all():
+        return top_eigenpairs(hypergraph, min(count, len(linked)), random_state=random_state)
+    incidence = hypergraph.incidence[linked]
+    edges = np.unique(incidence.indices)
+    part = Hypergraph(incidence[:, edges], hypergraph.weights[edges])
+    found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
+    vectors = np.zeros((len(linked), found.vectors.shape[1]))
+    vectors[linked] = found.vectors
+    return Spectrum(found.values, vectors, found.residuals)
 
 
 def _size_entropy(labels: NDArray, n_clusters: int) -> float:
