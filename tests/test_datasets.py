@@ -75,8 +75,8 @@ def test_faces_are_upright(loaded, name):
 
 
 @pytest.mark.parametrize("name", ["digits", "usps", "mnist"])
-def test_ones_are_upright(loaded, name):
-    digits = load("digits") if name == "digits" else loaded(name)
+def test_ones_are_upright(request, name):
+    digits = load(name) if name == "digits" else request.getfixturevalue("loaded")(name)
     one = digits.X[digits.y == 1].mean(axis=0).reshape(digits.image_shape)
     height, width = (
         np.sqrt(np.cov(np.arange(len(profile)), aweights=profile))

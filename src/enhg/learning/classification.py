@@ -90,9 +90,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> HypergraphClassifier:
         """Spread the labels y over the samples.
 
-        A missing label is −1 among numbers, an empty string among strings, and None or NaN
-        anywhere. Only where y holds nothing but −1 and 1 are these the two classes, and every
-        sample labelled; a warning says so.
+        A missing label is −1 (also as text), an empty string, None or NaN. Only where y holds
+        nothing but the numbers −1 and 1 are these the two classes, and every sample labelled; a
+        warning says so.
         """
         if self.class_mass not in ("equal", "labels", "none"):
             raise ValueError(
@@ -112,7 +112,6 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Y = np.zeros((len(labels), len(self.classes_)))
         Y[np.flatnonzero(~missing), codes] = 1
         F = np.maximum(diffuse(self.hypergraph_.theta, Y, self.alpha), 0)
-        F[_without_label(self.hypergraph_, ~missing)] = 0
         self.unreached_ = F.max(axis=1) == 0
         if self.class_mass != "none":
             F /= F.sum(axis=0)
@@ -177,7 +176,7 @@ def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
     if labels.dtype.kind == "O":
         labels, missing = _check_mixed_labels(labels)
     elif labels.dtype.kind == "U":
-        missing = labels == ""
+        missing = (labels == "") | (labels == "-1")  # NumPy makes text of ["cat", -1]
     else:
         missing = labels == -1
         if labels.dtype.kind == "f":
@@ -196,7 +195,7 @@ def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
 
 def _check_mixed_labels(y: NDArray) -> tuple[NDArray, NDArray]:
     """The same for an array of objects: strings or numbers, None or NaN for missing ones."""
-    missing = np.array([label is None or label != label or label in ("", -1) for label in y])
+    missing = np.array([label is None or label != label or label in ("", "-1", -1) for label in y])
     known = y[~missing].tolist()
     if len({isinstance(label, str) for label in known}) > 1:
         raise ValueError("y must hold labels of one type, got both text and numbers")
@@ -207,12 +206,6 @@ def _check_mixed_labels(y: NDArray) -> tuple[NDArray, NDArray]:
     filled = np.full(len(y), labels[0], dtype=labels.dtype)
     filled[~missing] = labels[: len(known)]
     return filled, missing
-
-
-def _without_label(hypergraph: Hypergraph, labelled: NDArray) -> NDArray:
-    """Vertices in a component without a labelled one."""
-    count, component = hypergraph.connected_components()
-    return np.bincount(component, labelled, minlength=count)[component] == 0
 
 
 def _rows_to_sum_one(F: NDArray) -> NDArray:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from enhg.hypergraph import Hypergraph
 from enhg.learning._structure import fit_structure
@@ -18,6 +19,10 @@ from enhg.learning.spectral import Kind, Spectrum, embed, top_eigenpairs
 from enhg.preprocessing import check_samples
 
 _EIGENVECTORS_PER_CLUSTER = 5
+_MOST_EXTRA_EIGENVECTORS = 200
+# With fewer samples the threads of BLAS and OpenMP mostly wait for each other, and on a busy
+# machine for long.
+_THREADS_FROM = 10_000
 # Components smaller than this part of an average cluster are fragments.
 _SMALLEST_CLUSTER = 0.1
 
@@ -36,9 +41,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         `Hypergraph` of the samples is taken as it is.
     spectrum : {"auto", "equal", "resolvent"}
         How eigenvectors count. "equal": the `n_clusters` top ones alike (the paper).
-        "resolvent": five times as many, each times μ/(1 − λ + μ) with μ = 1 − λ_k. "auto":
-        both are clustered, and the partition of more even sizes (by entropy) is kept; on the
-        sets tried, faces want the one and digits the other (docs/defaults.md).
+        "resolvent": five times as many (at most 200 more), each times μ/(1 − λ + μ) with
+        μ = 1 − λ_k. "auto": both are clustered, and the partition of more even sizes (by
+        entropy) is kept; on the sets tried, faces want the one and digits the other
+        (docs/defaults.md).
     unit_rows : bool
         Scale the rows of the embedding to unit length first; the paper does not.
     n_init : int
@@ -112,12 +118,15 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         fit_structure(self, X)
         linked = self._linked()
         random_state = check_random_state(self.random_state)
-        count = k if self.spectrum == "equal" else _EIGENVECTORS_PER_CLUSTER * k
-        self.spectrum_ = _spectrum(self.hypergraph_, linked, count, random_state)
-        seed = random_state.randint(np.iinfo(np.int32).max)
+        count = k
+        if self.spectrum != "equal":
+            count = min(_EIGENVECTORS_PER_CLUSTER * k, k + _MOST_EXTRA_EIGENVECTORS)
         both: tuple[Kind, ...] = ("equal", "resolvent")
         kinds = both if self.spectrum == "auto" else (self.spectrum,)
-        candidates = [self._group(linked, kind, seed) for kind in kinds]
+        with threadpool_limits(limits=1 if n < _THREADS_FROM else None):
+            self.spectrum_ = _spectrum(self.hypergraph_, linked, count, random_state)
+            seed = random_state.randint(np.iinfo(np.int32).max)
+            candidates = [self._group(linked, kind, seed) for kind in kinds]
         evenness = [_size_entropy(labels, k) for _, labels, _ in candidates]
         self.embedding_, self.labels_, self.confidence_ = candidates[int(np.argmax(evenness))]
         return self

@@ -12,7 +12,7 @@ Kernels release the GIL and work in place; the driver runs the public ones in th
 some rows of a block.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,assignment"
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
+# (A constant handed to a kernel is compiled in, as a form of its own: np.int64(0) is not.)
 _compile = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
 
 _SWEEPS_BEFORE_NEWTON = 3
@@ -61,6 +62,11 @@ class Block(NamedTuple):
     b: NDArray  # ridge penalty
     certificates: NDArray
     done: NDArray  # no atom violates the conditions
+
+
+@_compile
+def _sign(x):
+    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)
 
 
 @_compile
@@ -198,19 +204,19 @@ def _exchange(z, g, j, work, size):
     support, step = work.support, work.step
     step[:size] = work.L[size, :size]
     _solve_upper(work.L, step, size)
-    toward = np.sign(g[j])
+    toward = _sign(g[j])
     if z[j] != 0.0:
-        growth = np.sign(z[j])  # of ‖z‖₁ as z[j] grows and the support makes up for it
+        growth = _sign(z[j])  # of ‖z‖₁ as z[j] grows and the support makes up for it
         for p in range(size):
-            growth -= step[p] * np.sign(z[support[p]])
-        toward = -np.sign(growth) if growth != 0.0 else -np.sign(z[j])
+            growth -= step[p] * _sign(z[support[p]])
+        toward = -_sign(growth) if growth != 0.0 else -_sign(z[j])
     length, first = np.inf, -1
     if z[j] * toward < 0.0:
         length, first = abs(z[j]), size
     for p in range(size):
         move = -toward * step[p]
         reach = abs(z[support[p]])
-        if np.sign(move) == -np.sign(z[support[p]]) and reach < length * abs(move):
+        if _sign(move) == -_sign(z[support[p]]) and reach < length * abs(move):
             length, first = reach / abs(move), p
     if first >= 0:
         z[j] += length * toward
@@ -289,7 +295,7 @@ def _let_in_one_by_one(Q, c, a, b, z, g, work, size, tol):
             return True
         waited = 0 if violation < 0.9 * best else waited + 1
         best = min(best, violation)
-        worst, excess = -1, a * tol
+        worst, excess = np.int64(-1), a * tol
         for j in range(z.shape[0]):
             if z[j] == 0.0 and abs(g[j]) - a > excess:
                 worst, excess = j, abs(g[j]) - a
@@ -303,7 +309,7 @@ def _let_in_one_by_one(Q, c, a, b, z, g, work, size, tol):
 @_compile
 def _newton(Q, c, a, b, z, g, work):
     """The minimum over the present support with its present signs, or on the way there."""
-    size = 0
+    size = np.int64(0)
     for j in range(z.shape[0]):
         if z[j] != 0.0:
             size = _enter(Q, z, g, b, j, work, size)
@@ -319,7 +325,7 @@ def _solve_working_set(Q, c, a, b, z, g, tol):
         np.empty((w + 1, w + 1)), np.empty(w + 1, np.int64), np.empty(w), np.empty(w), np.empty(w),
         np.empty(w), np.empty(w)
     )  # fmt: skip
-    size = 0
+    size = np.int64(0)
     _correlate(Q, c, z, g)
     for _ in range(_MOST_ROUNDS):
         violation = _violation(g, z, a, b)
@@ -431,20 +437,40 @@ def _correlate_residual(correlations, gram, members, z, out):
 
 
 @_compile
+def _kth_largest(values, k):
+    """The k-th largest of the values, which are reordered (quickselect; NumPy's partition would
+    take longer to compile than all the rest)."""
+    low, high = 0, values.shape[0] - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            break
+    return values[k - 1]
+
+
+@_compile
 def _add_largest(scores, count, members, size):
-    """Append the `count` atoms of largest score (all must be positive) to the working set."""
-    if count >= scores.shape[0]:
-        threshold = scores.dtype.type(0.0)
-    else:
-        at = scores.shape[0] - count
-        threshold = np.partition(scores, at)[at]
+    """Append the `count` atoms of largest score to the working set, or all of positive score."""
+    threshold = _kth_largest(scores.copy(), min(count, scores.shape[0]))
     added = 0
-    for above in (True, False):  # those equal to the threshold only while there is room
+    for ties in range(2):  # those at the threshold only while there is room
         for j in range(scores.shape[0]):
-            if added == count:
-                break
-            score = scores[j]
-            if score > 0.0 and (score > threshold if above else score == threshold):
+            chosen = scores[j] == threshold if ties == 1 else scores[j] > threshold
+            if chosen and scores[j] > 0.0 and added < count:
                 members[size + added] = j
                 added += 1
     return size + added
