@@ -384,7 +384,7 @@ def _read(
 
 
 def _represent(stages: Stages, X: NDArray, **options: Any) -> ElasticNetHypergraph:
-    note = "(some 15 s on the first run, then cached)"
+    note = "(long on the first run only, then cached)"
     with stages.stage("compile", "loading and compiling", note):
         import numpy as np
 
