@@ -10,10 +10,11 @@ are used: `--help` and mistyped options answer at once.
 from __future__ import annotations
 
 import io
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -54,7 +55,12 @@ def main() -> None:
     """Run the program on the words of the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for names no encoding can write
+    signal.signal(signal.SIGTERM, _stop)  # so that nothing half-made is left behind
     app(prog_name="enhg")
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 # --- the options ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
@@ -101,7 +101,7 @@ def test_fragments_do_not_take_the_place_of_clusters(spectrum):
     pairs = [[60 + 2 * i, 61 + 2 * i] for i in range(9)]
     graph = Hypergraph.from_edges([*edges, *pairs])
     model = HypergraphClustering(2, graph=graph, spectrum=spectrum, random_state=0)
-    with pytest.warns(UserWarning, match=r"10 components, .* 18 samples in small ones"):
+    with pytest.warns(UserWarning, match=r"10 components, .* 18 samples in ones too small"):
         model.fit(np.zeros((78, 1)))
     assert clustering_accuracy(np.repeat([0, 1], 30), model.labels_[:60]) == 1
     assert not model.confidence_[60:].any()
@@ -109,6 +109,44 @@ def test_fragments_do_not_take_the_place_of_clusters(spectrum):
     residuals = graph.theta @ model.spectrum_.vectors
     residuals -= model.spectrum_.vectors * model.spectrum_.values
     assert np.linalg.norm(residuals, axis=0).max() < 1e-6
+
+
+@pytest.mark.parametrize("blanks", [1, 4, 9])
+def test_blank_images_do_not_take_the_place_of_clusters(union_of_subspaces, blanks):
+    X, y = union_of_subspaces(0, n_subspaces=4, per_subspace=40)
+    model = HypergraphClustering(4, random_state=0)
+    with pytest.warns(UserWarning, match="too small for a cluster"):
+        model.fit(np.vstack([X, np.zeros((blanks, X.shape[1]))]))
+    assert clustering_accuracy(y, model.labels_[: len(y)]) == 1
+    assert not model.confidence_[len(y) :].any()
+
+
+def test_nothing_is_sure_where_nothing_is_linked():
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    model = HypergraphClustering(3, graph=ElasticNetHypergraph(gamma=0.5), random_state=0)
+    with pytest.warns(UserWarning, match=r"raise gamma \(on the relative scale, above 1\)"):
+        model.fit(X)
+    assert not model.confidence_.any()
+
+
+class PlainStructure(BaseEstimator):
+    """The least that a learner asks of a structure."""
+
+    def fit(self, X, y=None):
+        self.hypergraph_ = Hypergraph.from_edges([[i, (i + 1) % len(X)] for i in range(len(X))])
+        return self
+
+
+def test_any_structure_will_do():
+    model = HypergraphClustering(2, graph=PlainStructure(), random_state=0).fit(np.eye(12))
+    assert sorted(np.bincount(model.labels_)) == [6, 6]
+    assert not hasattr(model, "representation_")
+
+
+@pytest.mark.parametrize("graph", ["enhg", ElasticNetHypergraph, np.eye(3)], ids=repr)
+def test_what_is_no_structure_is_refused(graph):
+    with pytest.raises(ValueError, match="graph must be a structure or a Hypergraph, got"):
+        HypergraphClustering(2, graph=graph).fit(np.eye(12))
 
 
 def test_one_cluster():

@@ -293,6 +293,21 @@ def test_samples_that_nothing_represents():
         assert np.isfinite(found.certificate).all()
 
 
+@pytest.mark.parametrize("scale", [1e20, 1e-25])
+def test_float32_whose_products_leave_its_range_is_solved_in_float64(scale):
+    X = samples(30, 20)
+    plain = self_representation(X).coefficients.toarray()
+    found = self_representation((scale * X).astype(np.float32))
+    np.testing.assert_allclose(found.coefficients.toarray(), plain, atol=1e-4)
+    assert np.count_nonzero(plain) > 100
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_orthogonal_samples_have_no_representation_but_rounding(dtype):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 50)))[0][:20]
+    assert self_representation(Q.astype(dtype)).coefficients.nnz == 0
+
+
 def test_small_penalties_in_float32_are_redone_in_float64():
     X = samples(80, 40, dtype=np.float32)
     with warnings.catch_warnings():
@@ -357,7 +372,11 @@ def test_progress_is_told(monkeypatch):
         ({"lam": -1}, "lam must be at least 0, got -1"),
         ({"loss": "huber"}, r"loss must be one of \('norm', 'squared'\), got 'huber'"),
         ({"scale": "log"}, "scale must be one of .* got 'log'"),
-        ({"tol": 0}, "tol must be positive, got 0"),
+        ({"tol": 0}, "tol must be a positive number, got 0"),
+        ({"tol": np.inf}, "tol must be a positive number, got inf"),
+        ({"n_jobs": "2"}, "n_jobs must be a whole number .* got '2'"),
+        ({"X": 1e160 * np.ones((3, 30))}, r"1e\+160.* leave the range of float64"),
+        ({"X": 1e-170 * np.ones((3, 30))}, "1e-170.* leave the range of float64"),
         ({"dictionary": np.ones((3, 4))}, r"as many features as X \(30\), got 4"),
         ({"dictionary": np.full((3, 30), np.nan)}, "dictionary contains NaN"),
         ({"X": np.ones(3)}, "2D array"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Literal
 
@@ -121,6 +122,13 @@ class ElasticNetHypergraph(BaseEstimator):
         self.normalizer_ = Normalizer.of(samples, self.normalize)
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
+        if Z.nnz == 0:
+            warnings.warn(
+                "no sample is represented by any other, so every hyperedge holds one sample: "
+                "raise gamma (on the relative scale, above 1), or check that samples differ "
+                "from zero and from constants",
+                stacklevel=2,
+            )
         members = prominent(Z, self.rule, self.level, signed=self.signed)
         self.hypergraph_ = Hypergraph(
             _incidence(_memberships(members, soft=self.incidence == "soft")),

@@ -29,8 +29,11 @@ def fit_structure(learner: Any, X: ArrayLike) -> None:
             )
         learner.structure_, learner.hypergraph_ = None, learner.graph
         return
-    structure = ElasticNetHypergraph() if learner.graph is None else clone(learner.graph)
-    learner.structure_ = structure.fit(samples, progress=learner.verbose)
+    structure = ElasticNetHypergraph() if learner.graph is None else learner.graph
+    if isinstance(structure, type) or not hasattr(structure, "fit"):
+        raise ValueError(f"graph must be a structure or a Hypergraph, got {structure!r}")
+    structure = clone(structure)
+    learner.structure_ = structure.fit(samples, **({"progress": True} if learner.verbose else {}))
     learner.hypergraph_ = structure.hypergraph_
     if hasattr(structure, "representation_"):
         learner.representation_ = structure.representation_

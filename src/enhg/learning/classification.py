@@ -27,8 +27,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     graph : structure or Hypergraph, optional
-        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. A ready
-        `Hypergraph` of the samples is taken as it is.
+        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. Any estimator
+        will do whose `fit(X)` sets `hypergraph_`. A ready `Hypergraph` is taken as it is.
     alpha : float
         α in (0, 1): the nearer to 1, the further labels reach.
     class_mass : {"equal", "labels", "none"}

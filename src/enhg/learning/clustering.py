@@ -37,8 +37,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int
     graph : structure or Hypergraph, optional
-        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. A ready
-        `Hypergraph` of the samples is taken as it is.
+        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. Any estimator
+        will do whose `fit(X)` sets `hypergraph_`. A ready `Hypergraph` is taken as it is.
     spectrum : {"auto", "equal", "resolvent"}
         How eigenvectors count. "equal": the `n_clusters` top ones alike (the paper).
         "resolvent": five times as many (at most 200 more), each times μ/(1 − λ + μ) with
@@ -60,8 +60,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The points that were grouped.
     confidence_ : ndarray of shape (n_samples,)
         1 − (distance to the own centre / distance to the next one): 0 on the border, 1 at the
-        centre. 0 for samples in fragments of the hypergraph too small for a cluster, where it
-        falls into more components than clusters.
+        centre. 0 for samples in components of the hypergraph with less than a tenth of an
+        average cluster, which do not take the place of a cluster.
     spectrum_ : Spectrum
         Eigenvalues, eigenvectors and residuals.
     hypergraph_ : Hypergraph
@@ -115,8 +115,11 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 f"n_clusters must be a whole number from 1 to the number of samples ({n}), "
                 f"got {k!r}"
             )
+        if not isinstance(self.n_init, Integral) or self.n_init < 1:
+            raise ValueError(f"n_init must be a whole number of at least 1, got {self.n_init!r}")
         fit_structure(self, X)
-        linked = self._linked()
+        fragments = self._fragments()
+        linked = ~fragments if (~fragments).sum() >= k else np.ones(n, bool)
         random_state = check_random_state(self.random_state)
         count = k
         if self.spectrum != "equal":
@@ -129,37 +132,33 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             candidates = [self._group(linked, kind, seed) for kind in kinds]
         evenness = [_size_entropy(labels, k) for _, labels, _ in candidates]
         self.embedding_, self.labels_, self.confidence_ = candidates[int(np.argmax(evenness))]
+        self.confidence_[fragments] = 0
         return self
 
     def _group(self, linked: NDArray, kind: Kind, seed: int) -> tuple[NDArray, NDArray, NDArray]:
         points = embed(self.spectrum_, self.n_clusters, kind, unit_rows=self.unit_rows)
         means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(points[linked])
-        confidence = _margin(means.transform(points))
-        confidence[~linked] = 0
-        return points, means.predict(points), confidence
+        return points, means.predict(points), _margin(means.transform(points))
 
-    def _linked(self) -> NDArray:
-        """Mask of the samples that are clustered by their links: all, unless the hypergraph falls
-        into more components than clusters, when fragments too small for a cluster are left out.
-        """
+    def _fragments(self) -> NDArray:
+        """Mask of the samples in components far too small for a cluster; warns of what they and
+        more components than clusters mean."""
         k, n = self.n_clusters, self.hypergraph_.n_vertices
         components, component = self.hypergraph_.connected_components()
-        if components <= k:
-            return np.ones(n, bool)
-        size = np.bincount(component)[component]
-        linked = size >= max(2, _SMALLEST_CLUSTER * n / k)
-        if linked.sum() < k:
-            linked[:] = True
-        lost = int((~linked).sum())
-        fate = f"{lost} samples in small ones are placed" if lost else "some are put together"
+        fragments = np.bincount(component)[component] < _SMALLEST_CLUSTER * n / k
+        if k == 1 or not (fragments.any() or components > k):
+            return np.zeros(n, bool)
+        more = f", more than the {k} clusters asked for" if components > k else ""
+        fate = "some are put together"
+        if fragments.any():
+            fate = f"{int(fragments.sum())} samples in ones too small for a cluster are placed"
         warnings.warn(
-            f"the hypergraph falls into {components} components, more than the {k} clusters "
-            f"asked for: {fate} without a reason in the data. Make hyperedges larger (more "
-            "prominent coefficients, by the rule and level of the structure), or ask for up to "
-            f"{components} clusters",
+            f"the hypergraph falls into {components} components{more}: {fate} without a reason "
+            "in the data. Make hyperedges larger (more prominent coefficients, by the rule and "
+            f"level of the structure, or a higher gamma), or ask for up to {components} clusters",
             stacklevel=3,
         )
-        return linked
+        return fragments
 
 
 def _spectrum(

@@ -82,7 +82,7 @@ class Representation:
     l1_penalty, ridge_penalty : ndarray of shape (n_samples,)
         a and b of the squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² that each row solves.
     samples, dictionary : ndarray
-        X and A, as given.
+        X and A, in the precision they were solved in.
     """
 
     coefficients: sparse.csr_array

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,7 +25,7 @@ from enhg.representation.problem import SIGMA_FLOOR, Loss, Problem, Representati
 _GRAM_BYTES = 2 * 2**30
 _BLOCK_BYTES = 128 * 2**20
 _MOST_BLOCK_ROWS = 512
-_FIRST_WORKING_SET = 64
+_FIRST_WORKING_SET = 32
 _ROWS_PER_TASK = 16
 
 
@@ -70,7 +71,7 @@ def self_representation(
     tol : float
         Bound on the certificate. A row that cannot reach it is reported by a warning.
     n_jobs : int, optional
-        Threads; all cores by default. The result does not depend on it.
+        Threads; all cores by default. The result does not depend on it but for rounding.
     progress : bool or callable, optional
         True for a bar on standard error; a function is called with (samples done, in all).
 
@@ -95,17 +96,21 @@ def self_representation(
     True
     """
     problem = Problem(gamma, lam, loss, scale)
-    if not tol > 0:
-        raise ValueError(f"tol must be positive, got {tol!r}")
+    if not isinstance(tol, Real) or not 0 < tol < np.inf:
+        raise ValueError(f"tol must be a positive number, got {tol!r}")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
     X = check_samples(X, min_samples=2 if dictionary is None else 1)
     atoms, excluded = X, np.arange(len(X))
     if dictionary is not None:
-        atoms = check_samples(dictionary, name="dictionary").astype(X.dtype, copy=False)
+        atoms = check_samples(dictionary, name="dictionary")
+        X, atoms = _in_one_precision(X, atoms)
         excluded = np.full(len(X), -1)
         if atoms.shape[1] != X.shape[1]:
             raise ValueError(
                 f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
             )
+    X, atoms = _within_range(X, atoms)
     with Crew(n_jobs) as crew:
         with reporting(progress, "elastic nets") as report:
             rows = _solve(X, atoms, excluded, problem, tol, crew, report)
@@ -120,6 +125,29 @@ def self_representation(
                 rows = rows.replaced(short, again)
     _warn_of_large_certificates(rows.certificate, tol)
     return Representation(rows.coefficients, rows.certificate, rows.a, rows.b, X, atoms)
+
+
+def _in_one_precision(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
+    dtype = np.result_type(X, atoms)
+    return X.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
+
+
+def _within_range(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
+    """X and the atoms in a precision whose range holds their products, or an error."""
+    longest = max(float(np.abs(X).max()), float(np.abs(atoms).max()))
+    # Products of entries, and sums of them, must neither overflow nor be lost.
+    bounds = np.finfo(X.dtype)
+    room = float(X.shape[1]) / bounds.eps
+    if longest == 0 or np.sqrt(bounds.tiny * room) < longest < np.sqrt(bounds.max / room):
+        return X, atoms
+    if X.dtype == np.float32:
+        same = atoms is X
+        X = X.astype(np.float64)
+        return _within_range(X, X if same else atoms.astype(np.float64))
+    raise ValueError(
+        f"the largest entry of the samples is {longest:g}, and products of such numbers leave the "
+        "range of float64; scale the samples first (see normalize_samples)"
+    )
 
 
 def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
@@ -272,7 +300,7 @@ def _open(
     n, m = correlations.shape
     lengths = _lengths(targets)
     critical = np.abs(correlations).max(axis=1).astype(np.float64)
-    nothing = critical <= 4 * np.finfo(np.float64).eps * lengths * atoms.longest  # but rounding
+    nothing = critical <= 4 * np.finfo(targets.dtype).eps * lengths * atoms.longest  # but rounding
     critical[nothing] = 0
     gammas = problem.gammas(critical, lengths)
     floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
