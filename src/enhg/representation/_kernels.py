@@ -9,7 +9,8 @@ their correlations with its residual, which is kept up to date as z changes. z i
 g = b·z + a·sign(z) where z ≠ 0, and |g| ≤ a where z = 0.
 
 Kernels release the GIL and work in place; the driver runs the public ones in threads, each on
-some rows of a block.
+some rows of a block. They stay in one file because Numba's cache on disk looks for changes only in
+the file of the kernel that is called: with callees elsewhere it would go on running old code.
 """
 
 # mypy: disable-error-code="no-untyped-def,assignment"
