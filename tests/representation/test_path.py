@@ -381,6 +381,7 @@ def test_at_above_and_below_the_path() -> None:
     [
         ({"i": 3}, "i must be a row of X, 0 to 2, got 3"),
         ({"i": -1}, "i must be a row of X, 0 to 2, got -1"),
+        ({"lam": "a"}, "lam must be a finite number of at least 0, got 'a'"),
         ({"lam": -0.5}, "lam must be a finite number of at least 0, got -0.5"),
         ({"lam": float("nan")}, "lam must be .* got nan"),
         ({"a_min": -1.0}, "a_min must be a finite number of at least 0, got -1.0"),

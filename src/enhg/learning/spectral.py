@@ -20,6 +20,7 @@ Kind = Literal["equal", "resolvent"]
 _DENSE_UP_TO = 400
 _MOST_ITERATIONS = 200
 _MOST_FILTER_DEGREE = 100
+_WIDEST_BLOCK = 300
 # How much more than the rest a filter lifts the eigenvalue 1: any more, and what rounding has
 # mixed in of the top eigenvectors would drown the others.
 _FILTER_LIFT = 1e10
@@ -131,7 +132,7 @@ def _filtered(
             break
         cut = np.clip(values[-1], 0.01, 1 - 1e-8)
         width = block.shape[1]
-        if worst > 0.1 * before and 3 * width <= n:
+        if worst > 0.1 * before and 3 * width <= n and width < max(_WIDEST_BLOCK, 4 * count):
             block = np.hstack([block, rng.standard_normal((n, width // 2))])
     return values, block
 

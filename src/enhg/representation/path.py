@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -229,8 +230,8 @@ def _matrix(name: str, values: ArrayLike) -> Floats:
 
 
 def _check_penalty(name: str, value: float) -> None:
-    if not (value >= 0 and math.isfinite(value)):
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value}")
+    if not (isinstance(value, Real) and value >= 0 and math.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
 class _ActiveSet:
