@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import check_array
 
 # Integers this small are exact in float32, which halves memory and doubles speed.
@@ -24,9 +25,9 @@ def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDA
     """Return X as a C-ordered float array of shape (samples, features), or raise ValueError.
 
     float32 and float64 stay what they are, 8- and 16-bit integers become float32, everything
-    else float64. NaN, infinities, sparse matrices and wrong shapes are refused.
+    else float64. NaN, infinities and wrong shapes are refused, sparse matrices with TypeError.
     """
-    if getattr(X, "dtype", None) in _SMALL_INTEGERS:
+    if getattr(X, "dtype", None) in _SMALL_INTEGERS and not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float32)
     return check_array(
         X,
@@ -63,20 +64,22 @@ def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -
            [0.6, 0.8]])
     """
     X = check_samples(X)
-    # Scaling by the largest entry first keeps squares of huge or tiny values in range.
+    # Scaling to about 1 first, by an exact power of two, keeps huge and tiny squares in range.
     largest = np.abs(X).max(axis=1, keepdims=True)
-    largest[(largest == 0) | (not unit)] = 1
-    result = X / largest
+    scale = np.ldexp(np.ones_like(largest), np.frexp(largest)[1] - 1)
+    result = X / scale
     if center:
         result -= result.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(result, axis=1, keepdims=True)
     # What centring leaves of a constant sample is rounding, not a direction.
     rounding = 8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
-    empty = lengths <= rounding * np.abs(X / largest).max(axis=1, keepdims=True)
+    empty = lengths <= rounding * (largest / scale)
     result[empty[:, 0]] = 0
     if unit:
         lengths[empty] = 1
         result /= lengths
+    else:
+        result *= scale
     if empty.any():
         what = "constant" if center else "zero"
         warnings.warn(

@@ -1,0 +1,201 @@
+"""`check_samples` and `normalize_samples`: what is accepted, what is refused, and the edges."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from enhg.preprocessing import check_samples, normalize_samples
+
+
+def images(n=6, d=1024, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, (n, d)).astype(np.uint8)
+
+
+@pytest.fixture
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+# --- check_samples ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given_dtype", "expected"),
+    [
+        (np.float64, np.float64),
+        (np.float32, np.float32),
+        (np.uint8, np.float32),
+        (np.int8, np.float32),
+        (np.uint16, np.float32),
+        (np.int16, np.float32),
+        (np.int32, np.float64),
+        (np.int64, np.float64),
+        (np.float16, np.float64),
+        (bool, np.float64),
+        (">f4", np.float64),
+    ],
+)
+def test_the_precision_is_the_smallest_that_holds_the_values(given_dtype, expected):
+    X = np.array([[0, 1, 100], [3, 0, 1]]).astype(given_dtype)
+    checked = check_samples(X)
+    assert checked.dtype == expected
+    assert checked.dtype.isnative
+    np.testing.assert_array_equal(checked, X.astype(np.float64))
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int16])
+def test_whole_numbers_survive_float32(dtype):
+    limits = np.iinfo(dtype)
+    X = np.array([[limits.min, limits.max], [limits.max - 1, 1]], dtype=dtype)
+    np.testing.assert_array_equal(check_samples(X).astype(np.int64), X)
+
+
+def test_rows_come_out_contiguous_and_what_is_right_is_not_copied():
+    X = np.asfortranarray(np.arange(12.0).reshape(3, 4))
+    assert check_samples(X).flags.c_contiguous
+    X = np.ascontiguousarray(X)
+    assert np.shares_memory(check_samples(X), X)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.ones(4), "2D array"),
+        (np.ones((2, 2, 2)), "dim 3"),
+        (np.ones((0, 4)), "0 sample"),
+        (np.ones((4, 0)), r"0 feature"),
+        (np.array([[1.0, np.nan]]), "faces contains NaN"),
+        (np.array([[1.0, np.inf]]), "faces contains infinity"),
+        (np.array([[1.0, 1j]]), "[Cc]omplex"),
+        ([["a", "b"]], "convert"),
+    ],
+    ids=["1-D", "3-D", "no samples", "no features", "NaN", "infinity", "complex", "words"],
+)
+def test_what_is_no_set_of_samples_is_refused(X, words):
+    with pytest.raises(ValueError, match=words):
+        check_samples(X, name="faces")
+
+
+def test_too_few_samples_are_refused():
+    with pytest.raises(ValueError, match="minimum of 3"):
+        check_samples(np.ones((2, 4)), min_samples=3)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_sparse_matrices_are_refused_by_name(dtype):
+    with pytest.raises(TypeError, match=r"Sparse data was passed for X"):
+        check_samples(sparse.csr_array(np.eye(3, dtype=dtype)))
+
+
+# --- normalize_samples -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_samples_get_zero_mean_and_unit_length(dtype, no_warnings):
+    X = images().astype(dtype)
+    ready = normalize_samples(X)
+    assert ready.dtype == (np.float64 if dtype == np.float64 else np.float32)
+    wide = ready.astype(np.float64)
+    np.testing.assert_allclose(wide.mean(axis=1), 0, atol=np.finfo(ready.dtype).eps)
+    np.testing.assert_allclose(np.linalg.norm(wide, axis=1), 1, rtol=2e-7)
+    centred = X.astype(np.float64) - X.astype(np.float64).mean(axis=1, keepdims=True)
+    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    np.testing.assert_allclose(ready, expected, atol=2 * np.finfo(ready.dtype).eps)
+
+
+def test_each_half_can_be_left_out(no_warnings):
+    X = images().astype(np.float64) + 1
+    means, lengths = X.mean(axis=1, keepdims=True), np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_allclose(normalize_samples(X, unit=False), X - means, atol=1e-10)
+    np.testing.assert_allclose(normalize_samples(X, center=False), X / lengths, rtol=1e-14)
+    np.testing.assert_array_equal(normalize_samples(X, center=False, unit=False), X)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    arrays(np.float64, (3, 8), elements=st.floats(-1e6, 1e6, allow_subnormal=False)),
+    st.floats(1e-3, 1e3),
+    st.floats(-1e3, 1e3),
+)
+def test_neither_contrast_nor_brightness_matters(X, contrast, brightness):
+    X = np.hstack([X, X.min(axis=1, keepdims=True) - 1e6])  # no sample is constant
+    changed = normalize_samples(contrast * X + brightness)
+    np.testing.assert_allclose(changed, normalize_samples(X), atol=1e-9)
+    np.testing.assert_allclose(normalize_samples(normalize_samples(X)), normalize_samples(X))
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("size", [2.0**100, 2.0**-100, 2.0**-140])
+def test_huge_and_tiny_values_stay_in_range(size, unit, center, no_warnings):
+    whole = np.random.default_rng(1).integers(-99, 100, (4, 50)).astype(np.float32)
+    plain = normalize_samples(whole, center=center, unit=unit)
+    scaled = normalize_samples(whole * np.float32(size), center=center, unit=unit)
+    factor = 1.0 if unit else size
+    atol = 1e-6 * factor + np.finfo(np.float32).smallest_subnormal
+    np.testing.assert_allclose(scaled.astype(np.float64), factor * plain, atol=atol)
+    assert np.abs(scaled).max() > 0
+
+
+def test_the_largest_floats_can_be_centred(no_warnings):
+    top = np.finfo(np.float32).max
+    X = np.array([[top, top, top, 0.0], [top, -top, 0.0, 0.0]], dtype=np.float32)
+    shape = np.array([[0.25, 0.25, 0.25, -0.75], [1.0, -1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(normalize_samples(X, unit=False) / top, shape, rtol=1e-6)
+    unit = shape / np.linalg.norm(shape, axis=1, keepdims=True)
+    np.testing.assert_allclose(normalize_samples(X), unit, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("unit", [True, False])
+def test_samples_without_a_direction_become_zero_and_are_counted(dtype, unit):
+    X = images(5).astype(dtype)
+    X[1] = 0.1  # not a sum of powers of two: its mean is rounded
+    X[3] = 0
+    X[4] = -1e30
+    with pytest.warns(UserWarning, match=r"3 of 5 samples are constant \(the first is row 1\)"):
+        ready = normalize_samples(X, unit=unit)
+    assert not ready[[1, 3, 4]].any()
+    assert ready[[0, 2]].any(axis=1).all()
+    with pytest.warns(UserWarning, match=r"1 of 5 samples are zero \(the first is row 3\)"):
+        ready = normalize_samples(X, center=False, unit=unit)
+    assert ready.any(axis=1).tolist() == [True, True, True, False, True]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_faint_pictures_are_still_pictures(dtype, no_warnings):
+    noise = np.random.default_rng(0).integers(-1, 2, (3, 1024))
+    faint = (200 + noise).astype(dtype)
+    faint[2] = 200
+    faint[2, 7] = 201  # a single pixel
+    ready = normalize_samples(faint)
+    centred = faint.astype(np.float64) - faint.mean(axis=1, keepdims=True, dtype=np.float64)
+    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    np.testing.assert_allclose(ready, expected, atol=1e-3)
+
+
+def test_the_callers_samples_are_never_changed():
+    X = images().astype(np.float32)
+    before = X.copy()
+    for center, unit in [(True, True), (True, False), (False, True), (False, False)]:
+        ready = normalize_samples(X, center=center, unit=unit)
+        assert not np.shares_memory(ready, X)
+    np.testing.assert_array_equal(X, before)
+    X.flags.writeable = False
+    assert normalize_samples(X).flags.writeable
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="X contains NaN"):
+        normalize_samples([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="2D array"):
+        normalize_samples([1.0, 2.0])
