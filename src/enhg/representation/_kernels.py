@@ -6,7 +6,11 @@ Notation of a single sample's problem, restricted to its working set of w atoms:
 
 `Q` (w×w) is the atoms' Gram matrix, `c` their correlations with the sample, and `g = c − Qz`
 their correlations with its residual, which is kept up to date as z changes. z is optimal when
-g = b·z + a·sign(z) where z ≠ 0, and |g| ≤ a where z = 0.
+g = b·z + a·sign(z) where z ≠ 0, and |g| ≤ a where z = 0. With the norm loss a and b are σ/γ and
+2λσ/γ, where σ = ‖r‖ moves with z.
+
+Q and c may be as coarse as float32 products are: they are a model, by which steps are found.
+What is certified is computed in float64 from the atoms themselves (`_correct_model`, `_check`).
 
 Kernels release the GIL and work in place; the driver runs the public ones in threads, each on
 some rows of a block. They stay in one file because Numba's cache on disk looks for changes only in
@@ -25,13 +29,18 @@ from numpy.typing import NDArray
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 # (A constant handed to a kernel is compiled in, as a form of its own: np.int64(0) is not.)
-_compile = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+_inline = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False, inline="always")
+_compile = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False)
 
-_SWEEPS_BEFORE_NEWTON = 3
 _MOST_ROUNDS = 20
+_MOST_CORRECTIONS = 10
 _PATIENCE = 20
-_MOST_ROOT_STEPS = 100
 _LOST_PIVOT = 4e-15
+_STALE_RIDGE = 0.05  # how far the ridge may move before the support is factorized again
+_LOOSE = 0.1  # violation left by a solve whose working set is sure to grow
+_DOTS_A_SCORE = 24  # what one product on its own costs, counted in entries of a matrix product
+_SELECTION_STEPS = 40
+_STRIDE = 64  # scores that are passed over at once if none of them is large
 
 
 class Atoms(NamedTuple):
@@ -40,6 +49,7 @@ class Atoms(NamedTuple):
     vectors: NDArray  # m×d
     gram: NDArray  # m×m, or 0×0 where it is not kept
     longest: float  # length of the longest
+    rounding: float  # bound on the error of a product of two vectors of length 1
     lam: float
     norm_loss: bool
     tol: float
@@ -49,20 +59,78 @@ class Block(NamedTuple):
     """The samples of a block and the state of their solution, one row a sample."""
 
     targets: NDArray  # the samples
-    lengths: NDArray  # of the samples
-    correlations: NDArray  # of every atom with the sample, zero for its own
     excluded: NDArray  # its own atom, or −1
     gammas: NDArray
     floors: NDArray  # shortest residual that the norm loss tells from zero
-    least: NDArray  # smallest l1 penalty that the precision can serve
-    sigmas: NDArray  # norm loss: length of the residual
+    residuals: NDArray  # what the sample's present reconstruction leaves
+    scores: NDArray  # correlations of every atom with such a residual, the last ones computed
     members: NDArray  # the working set, padded
     sizes: NDArray  # how much of `members` is in use
     values: NDArray  # coefficients of the members
     a: NDArray  # l1 penalty
     b: NDArray  # ridge penalty
-    certificates: NDArray
+    certificates: NDArray  # of the working set alone until done; infinite where not yet solved
     done: NDArray  # no atom violates the conditions
+
+
+class Work(NamedTuple):
+    """Room for one sample's problem."""
+
+    Q: NDArray  # in the precision of the data, all else but sweeps in float64
+    chosen: NDArray  # the working set's vectors, where no Gram matrix is kept
+    coarse: NDArray  # z and g in the precision of the data, for sweeps
+    c: NDArray
+    g: NDArray
+    level: NDArray  # a, b, σ, and ‖sample‖² as the model has it
+    target: NDArray  # the sample
+    residual: NDArray
+    reference: NDArray  # the residual that the scores are of
+    scored: NDArray  # the coefficients that they are of
+    U: NDArray  # the support's Cholesky factor: UᵀU = Q + bI, by rows
+    ridge: NDArray  # the b it was made for
+    support: NDArray  # the atoms in it, in its order
+    place: NDArray  # 1 where an atom is in it, else 0
+    size: NDArray  # how many are
+    listed: NDArray  # some atoms
+    step: NDArray
+    pull: NDArray
+    column: NDArray
+    trial: NDArray
+    trial_g: NDArray
+
+
+def workspace(atoms: Atoms, room: int) -> Work:
+    """Room for working sets of so many atoms."""
+    n, (m, d), own = room + 1, atoms.vectors.shape, atoms.vectors.dtype
+    return Work(
+        Q=np.empty((n, n), own),
+        chosen=np.empty((0 if len(atoms.gram) else n, d), own),
+        coarse=np.empty((2, n), own),
+        c=np.empty(n),
+        g=np.empty(n),
+        level=np.empty(4),
+        target=np.empty(d),
+        residual=np.empty(d),
+        reference=np.empty(d),
+        scored=np.empty(n),
+        U=np.empty((n, n)),
+        ridge=np.empty(1),
+        support=np.empty(n, np.int64),
+        place=np.empty(n, np.int64),
+        size=np.empty(1, np.int64),
+        listed=np.empty(m, np.int64),
+        step=np.empty(n),
+        pull=np.empty(n),
+        column=np.empty(n),
+        trial=np.empty(n),
+        trial_g=np.empty(n),
+    )
+
+
+@_compile
+def _copy(source, target):
+    for k in range(source.shape[0]):
+        target[k] = source[k]
 
 
 @_compile
@@ -71,147 +139,231 @@ def _sign(x):
 
 
 @_compile
-def _violation(g, z, a, b):
-    """Largest KKT violation over the working set, relative to a."""
-    worst = 0.0
-    for j in range(z.shape[0]):
-        if z[j] > 0.0:
-            off = abs(g[j] - b * z[j] - a)
-        elif z[j] < 0.0:
-            off = abs(g[j] - b * z[j] + a)
-        else:
-            off = abs(g[j]) - a
-        worst = max(worst, off)
-    return worst / a
+def _dot(x, y):
+    s = 0.0
+    for k in range(x.shape[0]):
+        s += x[k] * y[k]
+    return s
 
 
 @_compile
-def _sweep(Q, z, g, a, b):
-    """One pass of coordinate descent over the working set."""
+def _dot_row(X, i, y):
+    """Row i of a matrix times a vector, in float64. (Views of rows would be shorter to write; each
+    costs two atomic operations, on a counter that all threads share.)"""
+    s = 0.0
+    for k in range(y.shape[0]):
+        s += np.float64(X[i, k]) * np.float64(y[k])
+    return s
+
+
+@_compile
+def _copy_row(X, i, target):
+    for k in range(X.shape[1]):
+        target[k] = X[i, k]
+
+
+@_compile
+def _violations(g, z, a, b):
+    """Largest KKT violations, relative to a: where z ≠ 0, and where z = 0."""
+    used, unused = 0.0, 0.0
     for j in range(z.shape[0]):
+        if z[j] > 0.0:
+            used = max(used, abs(g[j] - b * z[j] - a))
+        elif z[j] < 0.0:
+            used = max(used, abs(g[j] - b * z[j] + a))
+        else:
+            unused = max(unused, abs(g[j]) - a)
+    return used / a, unused / a
+
+
+@_compile
+def _sweep(Q, z, g, l1, ridge):
+    """One pass of coordinate descent over the working set; how many coefficients it set to zero,
+    from zero or over it."""
+    turns = 0
+    a, b = z.dtype.type(l1), z.dtype.type(ridge)
+    w = z.shape[0]
+    for j in range(w):
         curvature = Q[j, j] + b
         if curvature <= 0.0:
             continue
         pull = g[j] + Q[j, j] * z[j]
+        new = z.dtype.type(0.0)
         if pull > a:
             new = (pull - a) / curvature
         elif pull < -a:
             new = (pull + a) / curvature
-        else:
-            new = 0.0
         step = new - z[j]
         if step != 0.0:
+            turns += _sign(new) != _sign(z[j])
             z[j] = new
-            for k in range(g.shape[0]):
+            for k in range(w):
                 g[k] -= step * Q[j, k]
-
-
-class Work(NamedTuple):
-    """Room for the linear algebra on a support: the atoms whose coefficients are free."""
-
-    L: NDArray  # Cholesky factor of the support's Q + bI
-    support: NDArray
-    step: NDArray
-    cosines: NDArray
-    sines: NDArray
-    z: NDArray
-    g: NDArray
-
-
-@_compile
-def _append(Q, b, j, work, size):
-    """Add atom j to the support and its Cholesky factor, as the last row.
-
-    Returns False if the atom depends linearly on the support; the row is then of no use as a
-    factor's, but still says how it depends.
-    """
-    L, support = work.L, work.support
-    support[size] = j
-    rest = Q[j, j] + b
-    for p in range(size):
-        s = 0.0
-        for k in range(p):
-            s += L[size, k] * L[p, k]
-        L[size, p] = (Q[j, support[p]] - s) / L[p, p]
-        rest -= L[size, p] * L[size, p]
-    rest = max(rest, b)  # no pivot of Q + bI is less; rounding can make it seem so
-    L[size, size] = np.sqrt(rest)
-    return rest > _LOST_PIVOT * (Q[j, j] + b)
-
-
-@_compile
-def _remove(at, work, size):
-    """Take the atom at a position out of the support and its Cholesky factor, by rotations."""
-    L, support, cosines, sines = work.L, work.support, work.cosines, work.sines
-    for i in range(at, size - 1):
-        support[i] = support[i + 1]
-        for k in range(i + 2):
-            L[i, k] = L[i + 1, k]
-        for k in range(at, i):
-            x, y = L[i, k], L[i, k + 1]
-            L[i, k] = cosines[k] * x + sines[k] * y
-            L[i, k + 1] = cosines[k] * y - sines[k] * x
-        pivot = np.sqrt(L[i, i] * L[i, i] + L[i, i + 1] * L[i, i + 1])
-        cosines[i], sines[i] = L[i, i] / pivot, L[i, i + 1] / pivot
-        L[i, i] = pivot
-
-
-@_compile
-def _solve_lower(L, x, size):
-    """Solve L x = rhs in place."""
-    for i in range(size):
-        s = 0.0
-        for k in range(i):
-            s += L[i, k] * x[k]
-        x[i] = (x[i] - s) / L[i, i]
-
-
-@_compile
-def _solve_upper(L, x, size):
-    """Solve Lᵀ x = rhs in place."""
-    for i in range(size - 1, -1, -1):
-        x[i] /= L[i, i]
-        for k in range(i):
-            x[k] -= L[i, k] * x[i]
+    return turns
 
 
 @_compile
 def _correlate(Q, c, z, g):
     """g = c − Qz."""
-    for k in range(g.shape[0]):
+    w = z.shape[0]
+    for k in range(w):
         g[k] = c[k]
-    for j in range(z.shape[0]):
-        if z[j] != 0.0:
-            for k in range(g.shape[0]):
-                g[k] -= z[j] * Q[j, k]
+    for j in range(w):
+        value = z[j]
+        if value != 0.0:
+            for k in range(w):
+                g[k] -= value * Q[j, k]
 
 
 @_compile
-def _objective(c, z, g, a, b):
-    """F(z), with Qz read off g."""
-    value = 0.0
-    for j in range(z.shape[0]):
-        value += z[j] * (0.5 * b * z[j] - 0.5 * (c[j] + g[j])) + a * abs(z[j])
-    return value
+def _set_level(atoms, gamma, floor, c, z, g, level):
+    """Norm loss: σ, and a and b with it, at the present z."""
+    if atoms.norm_loss:
+        square = level[3]
+        for j in range(z.shape[0]):
+            square -= z[j] * (c[j] + g[j])
+        sigma = np.sqrt(max(square, floor * floor))
+        level[0] = sigma / gamma
+        level[1] = 2.0 * atoms.lam * sigma / gamma
+        level[2] = sigma
 
 
 @_compile
-def _exchange(z, g, j, work, size):
+def _objective(atoms, gamma, floor, c, z, g, level):
+    """What is minimised, with Qz read off g; for the norm loss as a function of z alone."""
+    fit, penalty = 0.0, 0.0
+    for j in range(z.shape[0]):
+        fit -= 0.5 * z[j] * (c[j] + g[j])
+        penalty += abs(z[j]) + atoms.lam * z[j] * z[j]
+    if atoms.norm_loss:
+        square = max(level[3] + 2.0 * fit, 0.0)
+        fit = np.sqrt(square) if square > floor * floor else 0.5 * (square / floor + floor)
+    return fit + penalty / gamma
+
+
+@_compile
+def _solve_lower(U, x, size):
+    """Solve Uᵀx = rhs in place."""
+    for k in range(size):
+        value = x[k] / U[k, k]
+        for q in range(size - k):
+            x[k + q] -= value * U[k, k + q]
+        x[k] = value
+
+
+@_compile
+def _solve_upper(U, x, size):
+    """Solve Ux = rhs in place."""
+    for k in range(size - 1, -1, -1):
+        row, rest = U[k, k:size], x[k:size]
+        pivot, value = row[0], rest[0]
+        rest[0] = 0.0
+        s = 0.0
+        for q in range(rest.shape[0]):
+            s += row[q] * rest[q]
+        rest[0] = (value - s) / pivot
+
+
+@_compile
+def _factorize(Q, b, work):
+    """The Cholesky factor of a whole support; False if its atoms are linearly dependent."""
+    U, support, size = work.U, work.support, work.size[0]
+    for i in range(size):
+        at, rest = support[i], size - i
+        for j in range(rest):
+            U[i, i + j] = Q[at, support[i + j]]
+        U[i, i] += b
+        diagonal = U[i, i]
+        k = 0
+        while k + 4 <= i:
+            x, y, u, v = U[k, i], U[k + 1, i], U[k + 2, i], U[k + 3, i]
+            for j in range(rest):
+                U[i, i + j] -= (
+                    x * U[k, i + j] + y * U[k + 1, i + j] + u * U[k + 2, i + j] + v * U[k + 3, i + j]
+                )
+            k += 4
+        while k < i:
+            x = U[k, i]
+            for j in range(rest):
+                U[i, i + j] -= x * U[k, i + j]
+            k += 1
+        pivot = max(U[i, i], b)  # no pivot of Q + bI is less; rounding can make it seem so
+        if pivot <= _LOST_PIVOT * diagonal:
+            return False
+        pivot = np.sqrt(pivot)
+        for j in range(rest):
+            U[i, i + j] /= pivot
+        U[i, i] = pivot
+    return True
+
+
+@_compile
+def _append(Q, b, j, work):
+    """Add atom j to the support and its Cholesky factor, as the last column.
+
+    Returns False, with nothing added, if the atom depends linearly on the support; `work.column`
+    then says how.
+    """
+    U, support, column, size = work.U, work.support, work.column, work.size[0]
+    for p in range(size):
+        column[p] = Q[j, support[p]]
+    _solve_lower(U, column, size)
+    rest = Q[j, j] + b
+    for p in range(size):
+        rest -= column[p] * column[p]
+    rest = max(rest, b)
+    if rest <= _LOST_PIVOT * (Q[j, j] + b):
+        return False
+    for p in range(size):
+        U[p, size] = column[p]
+    U[size, size] = np.sqrt(rest)
+    support[size] = j
+    work.place[j] = 1
+    work.size[0] = size + 1
+    return True
+
+
+@_compile
+def _remove(at, work):
+    """Take the atom at a position out of the support and its Cholesky factor, by rotations."""
+    U, support, size = work.U, work.support, work.size[0]
+    work.place[support[at]] = 0
+    for q in range(at, size - 1):
+        support[q] = support[q + 1]
+    for k in range(size):
+        row = U[k, max(at, k - 1) : size]
+        for q in range(row.shape[0] - 1):
+            row[q] = row[q + 1]
+    for k in range(at, size - 1):
+        upper, lower = U[k, k : size - 1], U[k + 1, k : size - 1]
+        pivot = np.sqrt(upper[0] * upper[0] + lower[0] * lower[0])
+        cosine, sine = upper[0] / pivot, lower[0] / pivot
+        for q in range(upper.shape[0]):
+            x, y = upper[q], lower[q]
+            upper[q] = cosine * x + sine * y
+            lower[q] = cosine * y - sine * x
+    work.size[0] = size - 1
+
+
+@_compile
+def _exchange(z, g, j, work):
     """Move along the dependence of atom j on the support until a coefficient reaches zero.
 
     The move changes no residual, and in one direction it does not lengthen ‖z‖₁. Returns the
-    position of the atom that reached zero (`size` for j itself), or −1 if rounding hides it.
+    position of the atom that reached zero (the support's size for j itself), or −1 if rounding
+    hides it.
     """
-    support, step = work.support, work.step
-    step[:size] = work.L[size, :size]
-    _solve_upper(work.L, step, size)
+    support, step, size = work.support, work.step, work.size[0]
+    for p in range(size):
+        step[p] = work.column[p]
+    _solve_upper(work.U, step, size)
     toward = _sign(g[j])
     if z[j] != 0.0:
         growth = _sign(z[j])  # of ‖z‖₁ as z[j] grows and the support makes up for it
         for p in range(size):
             growth -= step[p] * _sign(z[support[p]])
         toward = -_sign(growth) if growth != 0.0 else -_sign(z[j])
-    length, first = np.inf, -1
+    length, first = np.inf, np.int64(-1)
     if z[j] * toward < 0.0:
         length, first = abs(z[j]), size
     for p in range(size):
@@ -223,40 +375,93 @@ def _exchange(z, g, j, work, size):
         z[j] += length * toward
         for p in range(size):
             z[support[p]] -= length * toward * step[p]
-        z[support[first]] = 0.0
+        z[j if first == size else support[first]] = 0.0
     return first
 
 
-@_compile
-def _enter(Q, z, g, b, j, work, size):
+@_inline
+def _enter(Q, z, g, b, j, work):
     """Add atom j to the support, in exchange for another if it depends on them linearly (only
-    possible without a ridge). Returns the support's size."""
-    while not _append(Q, b, j, work, size):
-        leaves = _exchange(z, g, j, work, size)
-        if leaves < 0 or leaves == size:
-            return size
-        _remove(leaves, work, size)
-        size -= 1
-    return size + 1
+    possible without a ridge)."""
+    while not _append(Q, b, j, work):
+        leaves = _exchange(z, g, j, work)
+        if leaves < 0 or leaves == work.size[0]:
+            return
+        _remove(leaves, work)
+
+
+@_inline
+def _follow_support(Q, z, g, b, newcomer, work):
+    """Bring the factor to the present support, and one atom more unless −1: by changes if they are
+    few, else anew."""
+    size, support, place = work.size[0], work.support, work.place
+    changes, count = 0, 0
+    for j in range(z.shape[0]):
+        changes += place[j] != (z[j] != 0.0)
+        count += z[j] != 0.0
+    if abs(work.ridge[0] - b) <= _STALE_RIDGE * b and 8 * changes <= size:
+        for p in range(size - 1, -1, -1):
+            if z[support[p]] == 0.0:
+                _remove(p, work)
+    else:
+        work.ridge[0] = b
+        work.size[0] = 0
+        for j in range(z.shape[0]):
+            place[j] = 0
+            if z[j] != 0.0:
+                support[work.size[0]] = j
+                work.size[0] += 1
+        if _factorize(Q, b, work):
+            for p in range(work.size[0]):
+                place[support[p]] = 1
+        else:
+            work.size[0] = 0
+    for j in range(z.shape[0]):
+        if place[j] == 0 and (z[j] != 0.0 or j == newcomer):
+            _enter(Q, z, g, work.ridge[0], j, work)
 
 
 @_compile
-def _descend(Q, c, z, g, a, b, work, size):
-    """Newton steps with fixed signs, until one can be made whole; returns the support's size.
+def _newton_step(atoms, gamma, floor, z, g, work):
+    """The step to the minimum over the support with its present signs, into `work.step`."""
+    support, step, pull, size = work.support, work.step, work.pull, work.size[0]
+    a, b, sigma = work.level[0], work.level[1], work.level[2]
+    for p in range(size):
+        j = support[p]
+        positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
+        step[p] = g[j] - b * z[j] - (a if positive else -a)
+    _solve_lower(work.U, step, size)
+    _solve_upper(work.U, step, size)
+    if atoms.norm_loss and sigma > floor:
+        # ‖r‖ bends along g: a term of rank one, −ggᵀ/σ², in its second derivative.
+        for p in range(size):
+            pull[p] = g[support[p]]
+        _solve_lower(work.U, pull, size)
+        _solve_upper(work.U, pull, size)
+        along, bend = 0.0, 0.0
+        for p in range(size):
+            along += g[support[p]] * step[p]
+            bend += g[support[p]] * pull[p]
+        factor = along / (sigma * sigma * max(1.0 - bend / (sigma * sigma), 0.05))
+        for p in range(size):
+            step[p] += factor * pull[p]
+
+
+@_compile
+def _descend(atoms, gamma, floor, Q, c, z, g, work):
+    """Newton steps with fixed signs, until one can be made whole.
 
     Coordinates whose sign would flip are set to zero, all at once if that lowers the objective,
     else only the first on the way there, which always lowers it.
     """
-    support, step, trial, trial_g = work.support, work.step, work.z, work.g
+    support, step = work.support, work.step
+    w = z.shape[0]
+    trial, trial_g = work.trial[:w], work.trial_g[:w]
     while True:
-        for p in range(size):
-            j = support[p]
-            positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
-            step[p] = g[j] - b * z[j] - (a if positive else -a)
-        _solve_lower(work.L, step, size)
-        _solve_upper(work.L, step, size)
+        size = work.size[0]
+        _newton_step(atoms, gamma, floor, z, g, work)
         length, first = 1.0, -1
-        trial[:] = z
+        _copy(z, trial)
         for p in range(size):
             j = support[p]
             positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
@@ -267,318 +472,388 @@ def _descend(Q, c, z, g, a, b, work, size):
                 if first < 0 or reach < length:
                     length, first = reach, p
         _correlate(Q, c, trial, trial_g)
-        if first >= 0 and not _objective(c, trial, trial_g, a, b) < _objective(c, z, g, a, b):
-            for p in range(size):
-                trial[support[p]] = z[support[p]] + length * step[p]
-            trial[support[first]] = 0.0
-            _correlate(Q, c, trial, trial_g)
-        z[:] = trial
-        g[:] = trial_g
+        if first >= 0:
+            before = _objective(atoms, gamma, floor, c, z, g, work.level)
+            if not _objective(atoms, gamma, floor, c, trial, trial_g, work.level) < before:
+                for p in range(size):
+                    trial[support[p]] = z[support[p]] + length * step[p]
+                trial[support[first]] = 0.0
+                _correlate(Q, c, trial, trial_g)
+        _copy(trial, z)
+        _copy(trial_g, g)
+        _set_level(atoms, gamma, floor, c, z, g, work.level)
         if first < 0:
-            return size
+            return
         for p in range(size - 1, -1, -1):
             if z[support[p]] == 0.0:
-                _remove(p, work, size)
-                size -= 1
+                _remove(p, work)
 
 
-@_compile
-def _let_in_one_by_one(Q, c, a, b, z, g, work, size, tol):
-    """Let the worst violator into the support until none is left; False if rounding prevents it.
+@_inline
+def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
+    """Minimise over the working set from the given z; whether a violation of tol is reached.
 
-    An active set method, for what sweeps crawl towards: atoms that are close to dependent.
+    Sweeps find the support, until they no longer change it, and Newton steps do the rest. Where
+    sweeps only crawl, for atoms that are close to dependent, the worst violator alone is let into
+    the support each time, as in an active set method, until rounding ends that.
     """
-    best = np.inf
-    waited = 0
-    while waited <= _PATIENCE + size:
-        violation = _violation(g, z, a, b)
+    level = work.level
+    w = z.shape[0]
+    coarse_z, coarse_g = work.coarse[0, :w], work.coarse[1, :w]
+    rounds, waited, best = 0, 0, np.inf
+    while waited <= _PATIENCE + work.size[0]:
+        _correlate(Q, c, z, g)
+        _set_level(atoms, gamma, floor, c, z, g, level)
+        used, unused = _violations(g, z, level[0], level[1])
+        violation = max(used, unused)
         if violation <= tol:
             return True
-        waited = 0 if violation < 0.9 * best else waited + 1
-        best = min(best, violation)
-        worst, excess = np.int64(-1), a * tol
-        for j in range(z.shape[0]):
-            if z[j] == 0.0 and abs(g[j]) - a > excess:
-                worst, excess = j, abs(g[j]) - a
-        if worst >= 0:
-            size = _enter(Q, z, g, b, worst, work, size)
+        sweeping = rounds < _MOST_ROUNDS
+        rounds += 1
+        if sweeping and (unused > tol or work.size[0] == 0):
+            _copy(z, coarse_z)
+            _copy(g, coarse_g)
+            for _ in range(3 + w // 16):
+                turns = _sweep(Q, coarse_z, coarse_g, level[0], level[1])
+                _set_level(atoms, gamma, floor, c, coarse_z, coarse_g, level)
+                if turns == 0:
+                    break
+            _copy(coarse_z, z)
             _correlate(Q, c, z, g)
-        size = _descend(Q, c, z, g, a, b, work, size)
+            _set_level(atoms, gamma, floor, c, z, g, level)
+            # Where the ridge dominates, sweeps alone converge fast and need no factorization.
+            used, unused = _violations(g, z, level[0], level[1])
+            if max(used, unused) <= max(tol, 0.1 * violation):
+                continue
+        worst = np.int64(-1)
+        if not sweeping:
+            waited = 0 if violation < 0.9 * best else waited + 1
+            best = min(best, violation)
+            excess = level[0] * tol
+            for j in range(w):
+                if z[j] == 0.0 and abs(g[j]) - level[0] > excess:
+                    worst, excess = j, abs(g[j]) - level[0]
+        _follow_support(Q, z, g, level[1], worst, work)
+        _correlate(Q, c, z, g)
+        _set_level(atoms, gamma, floor, c, z, g, level)
+        _descend(atoms, gamma, floor, Q, c, z, g, work)
     return False
 
 
 @_compile
-def _newton(Q, c, a, b, z, g, work):
-    """The minimum over the present support with its present signs, or on the way there."""
-    size = np.int64(0)
-    for j in range(z.shape[0]):
-        if z[j] != 0.0:
-            size = _enter(Q, z, g, b, j, work, size)
-    _correlate(Q, c, z, g)
-    return _descend(Q, c, z, g, a, b, work, size)
+def _multiply(X, p, Q):
+    """Q[p, :p + 1] = products of row p of X with the rows up to it."""
+    d, own, q = X.shape[1], X.dtype.type, 0
+    while q + 4 <= p + 1:
+        x, y, u, v = own(0.0), own(0.0), own(0.0), own(0.0)
+        for k in range(d):
+            x += X[p, k] * X[q, k]
+            y += X[p, k] * X[q + 1, k]
+            u += X[p, k] * X[q + 2, k]
+            v += X[p, k] * X[q + 3, k]
+        Q[p, q], Q[p, q + 1], Q[p, q + 2], Q[p, q + 3] = x, y, u, v
+        q += 4
+    while q < p + 1:
+        x = own(0.0)
+        for k in range(d):
+            x += X[p, k] * X[q, k]
+        Q[p, q] = x
+        q += 1
 
 
 @_compile
-def _solve_working_set(Q, c, a, b, z, g, tol):
-    """Minimise F on the working set from the given z; whether a violation of tol is reached."""
-    w = z.shape[0]
-    work = Work(
-        np.empty((w + 1, w + 1)), np.empty(w + 1, np.int64), np.empty(w), np.empty(w), np.empty(w),
-        np.empty(w), np.empty(w)
-    )  # fmt: skip
-    size = np.int64(0)
-    _correlate(Q, c, z, g)
-    for _ in range(_MOST_ROUNDS):
-        violation = _violation(g, z, a, b)
-        if violation <= tol:
-            return True
-        for _ in range(_SWEEPS_BEFORE_NEWTON):
-            _sweep(Q, z, g, a, b)
-        _correlate(Q, c, z, g)
-        # Where the ridge dominates, sweeps alone converge fast and need no factorization.
-        if _violation(g, z, a, b) > 0.1 * violation:
-            size = _newton(Q, c, a, b, z, g, work)
-    size = _newton(Q, c, a, b, z, g, work)
-    return _let_in_one_by_one(Q, c, a, b, z, g, work, size, tol)
-
-
-@_compile
-def _residual(target, atoms, members, z, out):
-    """The sample less its reconstruction."""
-    for k in range(out.shape[0]):
-        out[k] = target[k]
-    for p in range(z.shape[0]):
-        if z[p] != 0.0:
-            atom = atoms[members[p]]
-            for k in range(out.shape[0]):
-                out[k] -= z[p] * atom[k]
-
-
-@_compile
-def _norm(x):
-    s = 0.0
-    for k in range(x.shape[0]):
-        s += np.float64(x[k]) * np.float64(x[k])
-    return np.sqrt(s)
-
-
-@_compile
-def _largest_magnitude(z):
-    worst = 0.0
-    for k in range(z.shape[0]):
-        worst = max(worst, abs(z[k]))
-    return worst
-
-
-@_compile
-def _solve_norm_loss(atoms, block, i, Q, c, z, g):
-    """Find σ = ‖r(σ)‖, where r(σ) solves the squared problem with a = σ/γ, b = 2λσ/γ.
-
-    log‖r(σ)‖ − log σ falls through zero once. A secant in log σ finds it, or, where that is slow
-    or leads out of the bracket, halving. A residual below the floor counts as the floor, which
-    smooths the loss at an exact fit. Returns ‖r‖, and whether z is solved.
-    """
-    gamma, floor, target = block.gammas[i], block.floors[i], block.targets[i]
-    members = block.members[i, : z.shape[0]]
-    residual = np.empty(target.shape[0], np.float64)
-    sigma, norm, solved = block.sigmas[i], floor, False
-    low, high = 0.5 * floor, 1.01 * max(_norm(target), floor)
-    slope = 0.0  # of log‖r‖ against log σ: in [0, 1)
-    last_sigma, last_off, slow_steps = sigma, np.inf, 0
-    for _ in range(_MOST_ROOT_STEPS):
-        a, b = sigma / gamma, 2.0 * atoms.lam * sigma / gamma
-        # ‖r‖ is less certain than g, by the condition of the support.
-        solved = _solve_working_set(Q, c, a, b, z, g, 0.01 * atoms.tol)
-        _residual(target, atoms.vectors, members, z, residual)
-        norm = max(_norm(residual), floor)
-        off = np.log(norm / sigma)
-        allowed = 0.1 * atoms.tol / (1.0 + 2.0 * atoms.lam * _largest_magnitude(z))
-        if abs(off) <= allowed or high - low <= 1e-14 * high:
-            break
-        if off > 0.0:
-            low = sigma
-        else:
-            high = sigma
-        if last_sigma != sigma:
-            slope = 1.0 + (off - last_off) / np.log(sigma / last_sigma)
-            slope = min(max(slope, 0.0), 0.95)
-        slow_steps = slow_steps + 1 if abs(off) > 0.5 * abs(last_off) else 0
-        last_sigma, last_off = sigma, off
-        sigma = max(sigma * np.exp(off / (1.0 - slope)), 0.1 * sigma, floor)
-        if slow_steps == 2 or sigma <= low or sigma >= high:
-            sigma, slow_steps = max(np.sqrt(low * high), floor), 0
-    return norm, solved
-
-
-@_compile
-def _gather(atoms, members, Q):
-    """Q = the Gram matrix of the working set, from the stored one or from the atoms."""
-    w = members.shape[0]
-    if atoms.gram.shape[0] > 0:
-        for p in range(w):
-            row = atoms.gram[members[p]]
-            for q in range(w):
-                Q[p, q] = row[members[q]]
+def _gather(atoms, block, i, old, w, work):
+    """Q and c of sample i's working set, from its `old`-th member on."""
+    gram, vectors, members = atoms.gram, atoms.vectors, block.members
+    Q, c, d = work.Q, work.c, atoms.vectors.shape[1]
+    if gram.shape[0] > 0:
+        for p in range(old, w):
+            at = members[i, p]
+            for q in range(p + 1):
+                Q[p, q] = gram[at, members[i, q]]
     else:
-        chosen = atoms.vectors[members].astype(np.float64)
-        np.dot(chosen, chosen.T, Q)
+        chosen = work.chosen
+        for p in range(old, w):
+            at = members[i, p]
+            for k in range(d):
+                chosen[p, k] = vectors[at, k]
+            _multiply(chosen, p, Q)
+    own = block.excluded[i]
+    for p in range(old, w):
+        at = members[i, p]
+        for q in range(p):
+            Q[q, p] = Q[p, q]
+        if gram.shape[0] > 0 and own >= 0:
+            c[p] = gram[own, at]
+        else:
+            c[p] = _dot_row(vectors, at, work.target)
 
 
 @_compile
-def _correlate_residual(correlations, gram, members, z, out):
-    """out = every atom's correlation with the residual, from the stored Gram matrix."""
-    for k in range(out.shape[0]):
-        out[k] = correlations[k]
+def _find_residual(atoms, members, z, work):
+    """The sample less its reconstruction, in float64."""
+    residual, target, vectors = work.residual, work.target, atoms.vectors
+    for k in range(residual.shape[0]):
+        residual[k] = target[k]
     for p in range(z.shape[0]):
-        if z[p] != 0.0:
-            row = gram[members[p]]
-            value = row.dtype.type(z[p])
-            for k in range(out.shape[0]):
-                out[k] -= value * row[k]
+        value = z[p]
+        if value != 0.0:
+            at = members[p]
+            for k in range(residual.shape[0]):
+                residual[k] -= value * np.float64(vectors[at, k])
 
 
 @_compile
-def _kth_largest(values, k):
-    """The k-th largest of the values, which are reordered (quickselect; NumPy's partition would
-    take longer to compile than all the rest)."""
-    low, high = 0, values.shape[0] - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] > pivot:
-                i += 1
-            while values[j] < pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k - 1 <= j:
-            high = j
-        elif k - 1 >= i:
-            low = i
-        else:
-            break
-    return values[k - 1]
+def _correct_model(atoms, gamma, floor, members, c, z, g, work):
+    """Compute the residual, and what it says, in float64; shift c so that the model agrees.
 
-
-@_compile
-def _add_largest(scores, count, members, size):
-    """Append the `count` atoms of largest score to the working set, or all of positive score."""
-    threshold = _kth_largest(scores.copy(), min(count, scores.shape[0]))
-    added = 0
-    for ties in range(2):  # those at the threshold only while there is room
-        for j in range(scores.shape[0]):
-            chosen = scores[j] == threshold if ties == 1 else scores[j] > threshold
-            if chosen and scores[j] > 0.0 and added < count:
-                members[size + added] = j
-                added += 1
-    return size + added
-
-
-@_compile
-def _certify_and_grow(scores, block, i, tol):
-    """Check sample i against the optimality conditions of every atom; add the worst violators.
-
-    `scores` holds all correlations with its residual and is overwritten. The sample is done
-    when no atom outside its working set violates the conditions.
+    Atoms that are far from entering, by more than the model can be wrong, stay as they are.
     """
-    a, b, size = block.a[i], block.b[i], block.sizes[i]
-    members, z = block.members[i], block.values[i]
-    inside = np.empty(size, np.float64)
-    for p in range(size):
-        inside[p] = scores[members[p]]
-        scores[members[p]] = 0.0
-    if block.excluded[i] >= 0:
-        scores[block.excluded[i]] = 0.0
-    violators = 0
-    largest = 0.0
-    for k in range(scores.shape[0]):
-        score = abs(scores[k])
-        largest = max(largest, score)
-        if score > a * (1.0 + 0.5 * tol):
-            violators += 1
-            scores[k] = score
-        else:
-            scores[k] = 0.0
-    block.certificates[i] = max(_violation(inside, z[:size], a, b), largest / a - 1.0)
-    block.done[i] = violators == 0
-    count = min(violators, max(size, 16), members.shape[0] - size)
-    if count > 0:
-        block.sizes[i] = _add_largest(scores, count, members, size)
-
-
-@_compile
-def _solve_row(atoms, block, i):
-    """Solve sample i on its working set.
-
-    A row that float32 cannot serve (its l1 penalty is too close to rounding, or its solution is
-    not reached) is given up at once, with an infinite certificate, to be solved in float64.
-    """
-    w = block.sizes[i]
-    members = block.members[i, :w]
-    z = block.values[i, :w]
-    Q = np.empty((w, w), np.float64)
-    _gather(atoms, members, Q)
-    c = np.empty(w, np.float64)
-    for p in range(w):
-        c[p] = block.correlations[i, members[p]]
-    g = np.empty(w, np.float64)
-    gamma, scale, solved = block.gammas[i], 1.0, True
+    level, residual = work.level, work.residual
+    _find_residual(atoms, members, z, work)
+    total = 0.0
+    for p in range(z.shape[0]):
+        total += abs(z[p])
+    off = atoms.rounding * atoms.longest * (np.sqrt(_dot(work.target, work.target)) + 2.0 * total * atoms.longest)
+    for p in range(z.shape[0]):
+        if z[p] != 0.0 or abs(g[p]) + off > level[0]:
+            exact = _dot_row(atoms.vectors, members[p], residual)
+            c[p] += exact - g[p]
+            g[p] = exact
     if atoms.norm_loss:
-        scale, solved = _solve_norm_loss(atoms, block, i, Q, c, z, g)
-        block.sigmas[i] = scale
-    elif scale / gamma >= block.least[i]:
-        a, b = 1.0 / gamma, 2.0 * atoms.lam / gamma
-        solved = _solve_working_set(Q, c, a, b, z, g, 0.1 * atoms.tol)
-    block.a[i] = scale / gamma
-    block.b[i] = 2.0 * atoms.lam * scale / gamma
-    if block.a[i] < block.least[i] or (block.least[i] > 0.0 and not solved):
-        block.certificates[i] = np.inf
-        block.done[i] = True
+        level[3] = _dot(residual, residual)
+        for p in range(z.shape[0]):
+            level[3] += z[p] * (c[p] + g[p])
+        _set_level(atoms, gamma, floor, c, z, g, level)
+
+
+@_inline
+def _solve(atoms, block, i, work, loosely):
+    """Solve sample i on its working set; whether that succeeded."""
+    w = block.sizes[i]
+    z, c, g = block.values[i, :w], work.c[:w], work.g[:w]
+    gamma, floor, members = block.gammas[i], block.floors[i], block.members[i, :w]
+    level = work.level
+    tol = _LOOSE if loosely else 0.1 * atoms.tol
+    violation, solved = np.inf, False
+    for _ in range(_MOST_CORRECTIONS):
+        solved = _solve_model(atoms, gamma, floor, work.Q, c, z, g, work, tol)
+        if loosely:
+            _find_residual(atoms, members, z, work)
+            solved = True
+            break
+        last = violation
+        _correct_model(atoms, gamma, floor, members, c, z, g, work)
+        used, unused = _violations(g, z, level[0], level[1])
+        violation = max(used, unused)
+        solved = violation <= 0.4 * atoms.tol
+        if solved or not violation < 0.5 * last:
+            break
+    block.a[i], block.b[i] = level[0], level[1]
+    block.certificates[i] = violation
+    return solved
 
 
 @_compile
-def start(rows, block, count):
-    """Fill the working sets of the rows with the atoms that correlate most with each sample."""
-    for i in rows:
-        scores = np.abs(block.correlations[i])
-        block.sizes[i] = _add_largest(scores, count, block.members[i], 0)
+def _count_above(scores, i, threshold):
+    count = 0
+    for j in range(scores.shape[1]):
+        count += abs(scores[i, j]) > threshold
+    return count
 
 
 @_compile
-def solve_with_gram(rows, atoms, block):
-    """Solve the rows to the end, or until a working set has no room to grow."""
-    scores = np.empty(atoms.gram.shape[0], atoms.gram.dtype)
+def _any_above(scores, i, at, threshold):
+    """Whether one of a stride of |scores| is above a threshold."""
+    count = 0
+    for j in range(_STRIDE):
+        count += abs(scores[i, at * _STRIDE + j]) > threshold
+    return count > 0
+
+
+@_compile
+def _largest(scores, i):
+    """The largest |score| of sample i."""
+    largest, strides = scores.dtype.type(0.0), scores.shape[1] // _STRIDE
+    for at in range(strides):
+        if _any_above(scores, i, at, largest):
+            for j in range(_STRIDE):
+                largest = max(largest, abs(scores[i, at * _STRIDE + j]))
+    for j in range(strides * _STRIDE, scores.shape[1]):
+        largest = max(largest, abs(scores[i, j]))
+    return largest
+
+
+@_compile
+def _list_above(scores, i, threshold, out, start, most):
+    """Write the atoms whose |score| for sample i is above a threshold, at most so many, into
+    `out` from `start` on; returns how many."""
+    count, strides = np.int64(0), scores.shape[1] // _STRIDE
+    for at in range(strides + 1):
+        if at == strides or _any_above(scores, i, at, threshold):
+            for j in range(at * _STRIDE, min((at + 1) * _STRIDE, scores.shape[1])):
+                if abs(scores[i, j]) > threshold and count < most:
+                    out[start + count] = j
+                    count += 1
+    return count
+
+
+@_compile
+def _add_largest(block, i, count, low):
+    """Add about `count` atoms, never more, of the largest |score| above `low` to sample i's
+    working set; returns how many."""
+    scores = block.scores
+    own = scores.dtype.type
+    low, high = own(low), _largest(scores, i)
+    below, above = _count_above(scores, i, low), 0
+    if below <= count:
+        high = low
+    else:
+        # |scores| thin out about exponentially towards the largest.
+        for _ in range(_SELECTION_STEPS):
+            part = np.log(below / (0.85 * count)) / np.log(below / max(above, 0.5))
+            middle = low + own(min(max(part, 0.1), 0.9)) * (high - low)
+            found = _count_above(scores, i, middle)
+            if found > count:
+                low, below = middle, found
+            else:
+                high, above = middle, found
+                if 4 * above >= 3 * count:
+                    break
+    members, size = block.members[i], block.sizes[i]
+    added = _list_above(scores, i, high, members, size, count)
+    if added == 0:  # ties
+        added = _list_above(scores, i, low, members, size, count)
+    block.sizes[i] = size + added
+    return added
+
+
+@_compile
+def _score(atoms, block, i, w, work):
+    """Bring all scores of sample i from the coefficients `work.scored` to the present ones, by the
+    stored Gram matrix; returns a bound on the error this adds."""
+    gram, scores, z, scored = atoms.gram, block.scores, block.values, work.scored
+    move, moved = work.coarse[0], work.listed
+    count, total = 0, 0.0
+    for p in range(w):
+        if z[i, p] != scored[p]:
+            total += abs(z[i, p] - scored[p])
+            move[count], moved[count] = z[i, p] - scored[p], block.members[i, p]
+            scored[p] = z[i, p]
+            count += 1
+    k = 0
+    while k + 4 <= count:
+        p, q, r, s = moved[k], moved[k + 1], moved[k + 2], moved[k + 3]
+        x, y, u, v = move[k], move[k + 1], move[k + 2], move[k + 3]
+        for j in range(scores.shape[1]):
+            scores[i, j] -= x * gram[p, j] + y * gram[q, j] + u * gram[r, j] + v * gram[s, j]
+        k += 4
+    while k < count:
+        p, x = moved[k], move[k]
+        for j in range(scores.shape[1]):
+            scores[i, j] -= x * gram[p, j]
+        k += 1
+    return 2.0 * atoms.rounding * atoms.longest**2 * total
+
+
+@_compile
+def _check(atoms, block, i, slack, known, work):
+    """Check sample i against the optimality conditions of every atom; add violators.
+
+    `block.scores` holds the correlations with the residual `work.reference`, within `slack`: the
+    present residual (`known`), or one from before. By how far it has moved, few atoms may be left
+    that could violate the conditions; then these alone are computed. Returns how many were added,
+    or −1 where only scores of the present residual, or more room, will tell.
+    """
+    a, size = block.a[i], block.sizes[i]
+    scores, members, residual = block.scores, block.members, work.residual
+    candidates = work.listed
+    moved = 0.0
+    for k in range(residual.shape[0]):
+        moved += (residual[k] - work.reference[k]) ** 2
+    off = slack + atoms.longest * np.sqrt(moved)
+    limit = a * (1.0 + 0.5 * atoms.tol)
+    most = min(max(size, 16), members.shape[1] - size)
+    lowest = scores.dtype.type(max(a - off, 0.0))
+    possible = _count_above(scores, i, lowest)
+    few = _DOTS_A_SCORE * possible <= scores.shape[1]
+    certain = np.int64(0)
+    if known:
+        certain = _count_above(scores, i, scores.dtype.type(limit + off))
+    elif not few:
+        return np.int64(-1)
+    if certain > 0 and not few:
+        return _add_largest(block, i, min(certain, most), limit + off) if most > 0 else np.int64(-1)
+    worst, violators = 0.0, np.int64(0)
+    for k in range(_list_above(scores, i, lowest, candidates, 0, possible)):
+        score = abs(_dot_row(atoms.vectors, candidates[k], residual))
+        worst = max(worst, score)
+        if score > limit:
+            if violators < most:
+                members[i, size + violators] = candidates[k]
+            violators += 1
+    added = min(violators, most)
+    block.sizes[i] = size + added
+    if violators == 0:
+        block.certificates[i] = max(block.certificates[i], worst / a - 1.0)
+    return added if added > 0 or violators == 0 else np.int64(-1)
+
+
+@_compile
+def solve(rows, count, atoms, block, work):
+    """Grow, solve and check samples, from the `count` atoms that correlate most with each.
+
+    A sample is left when it is done, when scores are needed that are for the driver to compute
+    (of the residual it leaves), or when its working set needs more room.
+    """
+    scores, members, level = block.scores, block.members, work.level
+    stored = atoms.gram.shape[0] > 0
     for i in rows:
-        while not block.done[i]:
-            _solve_row(atoms, block, i)
-            if block.done[i]:
+        _copy_row(block.targets, i, work.target)
+        known = block.sizes[i] > 0
+        if known:
+            _copy_row(block.residuals, i, work.reference)
+        else:
+            _add_largest(block, i, count, 0.0)
+            _copy(work.target, work.reference)
+        slack = atoms.rounding * atoms.longest * np.sqrt(_dot(work.reference, work.reference))
+        level[0], level[1], level[3] = block.a[i], block.b[i], _dot(work.target, work.target)
+        work.size[0] = 0
+        for p in range(members.shape[1]):
+            work.place[p] = 0
+        w, loosely = np.int64(0), not known
+        while True:
+            _gather(atoms, block, i, w, block.sizes[i], work)
+            while w < block.sizes[i]:
+                work.scored[w] = block.values[i, w]
+                w += 1
+            if not known:
+                solved = _solve(atoms, block, i, work, loosely)
+                if atoms.vectors.itemsize == 4 and (not solved or block.a[i] < 2.0 * slack):
+                    block.certificates[i] = np.inf  # float32 will not do
+                    block.done[i] = True
+                    break
+            elif block.certificates[i] != np.inf:
+                _find_residual(atoms, members[i, :w], block.values[i, :w], work)
+            else:
+                _copy(work.reference, work.residual)
+            while True:
+                for p in range(w):
+                    scores[i, members[i, p]] = 0.0
+                if block.excluded[i] >= 0:
+                    scores[i, block.excluded[i]] = 0.0
+                loosely = known and _largest(scores, i) > 2.0 * block.a[i]
+                added = _check(atoms, block, i, slack, known, work)
+                if added >= 0 or known or not stored:
+                    break
+                slack += _score(atoms, block, i, w, work)
+                _copy(work.residual, work.reference)
+                known = True
+            if added < 0:
+                for k in range(block.residuals.shape[1]):
+                    block.residuals[i, k] = work.residual[k]
                 break
-            w = block.sizes[i]
-            _correlate_residual(
-                block.correlations[i], atoms.gram, block.members[i, :w], block.values[i, :w], scores
-            )
-            _certify_and_grow(scores, block, i, atoms.tol)
-            if block.sizes[i] == w:
+            if added == 0 and block.certificates[i] != np.inf:
+                block.done[i] = True
                 break
-
-
-@_compile
-def solve(rows, atoms, block, residuals):
-    """Solve the rows on their working sets and leave their residuals for a check."""
-    for i in rows:
-        _solve_row(atoms, block, i)
-        w = block.sizes[i]
-        _residual(
-            block.targets[i], atoms.vectors, block.members[i, :w], block.values[i, :w], residuals[i]
-        )
-
-
-@_compile
-def check(rows, block, scores, tol):
-    """Check the rows, given all correlations with their residuals, and grow their sets."""
-    for i in rows:
-        if not block.done[i]:
-            _certify_and_grow(scores[i], block, i, tol)
+            known = False

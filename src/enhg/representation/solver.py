@@ -26,7 +26,7 @@ _GRAM_BYTES = 2 * 2**30
 _BLOCK_BYTES = 128 * 2**20
 _MOST_BLOCK_ROWS = 512
 _FIRST_WORKING_SET = 32
-_ROWS_PER_TASK = 16
+_ROWS_PER_TASK = 32
 
 
 def self_representation(
@@ -177,16 +177,22 @@ class Crew:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def product(self, A: NDArray, B: NDArray) -> NDArray:
+    def product(self, A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
         """A @ B.T on all threads."""
         with self._blas.limit(limits=self.size):
-            return A @ B.T
+            return np.matmul(A, B.T, out=out)
 
-    def over(self, kernel: Callable, rows: NDArray, *arguments: object) -> None:
+    def over(self, kernel: Callable, rows: NDArray, workspace, *arguments: object) -> None:
         """Run kernel(some of the rows, *arguments) in every thread until all rows are done."""
         tasks = [rows[at : at + _ROWS_PER_TASK] for at in range(0, len(rows), _ROWS_PER_TASK)]
+        left = iter(tasks)
+
+        def work(_: int) -> None:
+            space = workspace()
+            for task in left:
+                kernel(task, *arguments, space)
         with self._blas.limit(limits=1):
-            for _ in self._pool.map(lambda task: kernel(task, *arguments), tasks):
+            for _ in self._pool.map(work, range(min(self.size, len(tasks)))):
                 pass
 
 
@@ -267,58 +273,55 @@ def solve_block(
     m = len(vectors)
     own = np.flatnonzero(excluded >= 0)
     known = len(gram) > 0 and len(own) == len(targets)
-    correlations = gram[excluded] if known else crew.product(targets, vectors)
-    correlations[own, excluded[own]] = 0
+    scores = gram[excluded] if known else crew.product(targets, vectors)
+    scores[own, excluded[own]] = 0
     atoms = _kernels.Atoms(
         vectors=_read_only(vectors),
         gram=_read_only(gram),
         longest=longest,
+        rounding=float(vectors.shape[1] + 2) * float(np.finfo(vectors.dtype).eps),
         lam=float(problem.lam),
         norm_loss=problem.loss == "norm",
         tol=float(tol),
     )
-    block = _open(targets, correlations, excluded, problem, atoms)
-    crew.over(_kernels.start, np.arange(len(targets)), block, min(_FIRST_WORKING_SET, m))
-    while not block.done.all():
+    block = _open(targets, scores, excluded, problem, atoms)
+    while True:
         rows = np.flatnonzero(~block.done)
-        if len(gram):
-            crew.over(_kernels.solve_with_gram, rows, atoms, block)
+        crew.over(_kernels.solve, rows, lambda: _kernels.workspace(atoms, block.members.shape[1]), min(_FIRST_WORKING_SET, m), atoms, block)
+        rows = np.flatnonzero(~block.done)
+        if len(rows) == 0:
+            return _rows(block)
+        if len(rows) == len(targets):
+            crew.product(block.residuals, vectors, out=block.scores)
         else:
-            _solve_without_gram(rows, atoms, block, crew)
+            block.scores[rows] = crew.product(block.residuals[rows], vectors)
         block = _with_more_room(block, m)
-    return _rows(block, atoms)
 
 
 def _open(
     targets: NDArray,
-    correlations: NDArray,
+    scores: NDArray,
     excluded: NDArray,
     problem: Problem,
     atoms: _kernels.Atoms,
 ) -> _kernels.Block:
     """A block before the first round: z = 0, and what correlates with nothing is done."""
-    n, m = correlations.shape
+    n, m = scores.shape
     lengths = _lengths(targets)
-    critical = np.abs(correlations).max(axis=1).astype(np.float64)
+    critical = np.maximum(scores.max(axis=1), -scores.min(axis=1)).astype(np.float64)
     nothing = critical <= 4 * np.finfo(targets.dtype).eps * lengths * atoms.longest  # but rounding
     critical[nothing] = 0
     gammas = problem.gammas(critical, lengths)
     floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
-    least: NDArray = np.zeros(n)
-    if targets.dtype == np.float32:
-        least = 4 * np.finfo(np.float32).eps * lengths * atoms.longest / atoms.tol
-        floors = np.maximum(floors, 0.5 * least * gammas)
     scales = np.maximum(lengths, floors) if atoms.norm_loss else np.ones(n)
-    room = min(m, 2 * _FIRST_WORKING_SET)
+    room = min(m, max(512, 2 * _FIRST_WORKING_SET))
     return _kernels.Block(
         targets=_read_only(targets),
-        lengths=lengths,
-        correlations=correlations,
         excluded=excluded,
         gammas=gammas,
         floors=floors,
-        least=least,
-        sigmas=np.maximum(0.5 * lengths, floors),
+        residuals=np.empty_like(targets),
+        scores=scores,
         members=np.zeros((n, room), np.int64),
         sizes=np.zeros(n, np.int64),
         values=np.zeros((n, room)),
@@ -336,41 +339,24 @@ def _read_only(array: NDArray) -> NDArray:
     return view
 
 
-def _solve_without_gram(
-    rows: NDArray, atoms: _kernels.Atoms, block: _kernels.Block, crew: Crew
-) -> None:
-    """One round on every row: solve, then check all rows by one matrix product."""
-    residuals = np.zeros_like(block.targets)
-    crew.over(_kernels.solve, rows, atoms, block, residuals)
-    scores = np.zeros_like(block.correlations)
-    scores[rows] = crew.product(residuals[rows], atoms.vectors)
-    crew.over(_kernels.check, rows, block, scores, atoms.tol)
-
-
 def _with_more_room(block: _kernels.Block, most: int) -> _kernels.Block:
-    """The block with wider working sets, if one of them is full."""
+    """The block with wider working sets, if one of them could not double."""
     room = block.members.shape[1]
-    if block.sizes.max() < room:
+    if room == most or 2 * block.sizes.max() <= room:
         return block
     wider = ((0, 0), (0, min(most, 2 * room) - room))
     return block._replace(members=np.pad(block.members, wider), values=np.pad(block.values, wider))
 
 
-def _rows(block: _kernels.Block, atoms: _kernels.Atoms) -> _Rows:
-    """The solved rows as a sparse matrix, with atoms in ascending order.
-
-    A certificate that rounding could lift above tol is no certificate: rounding is added to it.
-    """
+def _rows(block: _kernels.Block) -> _Rows:
+    """The solved rows as a sparse matrix, with atoms in ascending order."""
     used = np.arange(block.members.shape[1]) < block.sizes[:, None]
     used &= block.values != 0
     row, _ = np.nonzero(used)
     Z = sparse.csr_array(
-        (block.values[used], (row, block.members[used])), shape=block.correlations.shape
+        (block.values[used], (row, block.members[used])), shape=block.scores.shape
     )
-    rounding = np.finfo(block.targets.dtype).eps * atoms.longest / block.a
-    rounding *= block.lengths + atoms.longest * np.abs(block.values).sum(axis=1)
-    doubtful = block.certificates + rounding > atoms.tol
-    return _Rows(Z, block.certificates + np.where(doubtful, rounding, 0), block.a, block.b)
+    return _Rows(Z, block.certificates, block.a, block.b)
 
 
 def _lengths(X: NDArray) -> NDArray:
