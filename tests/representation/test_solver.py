@@ -219,11 +219,11 @@ def test_permuting_the_samples_permutes_z():
 @pytest.mark.parametrize(
     "ways",
     [
-        {"_GRAM_BYTES": 0},
+        {"_PART_OF_FREE_MEMORY": 0},
         {"_MOST_BLOCK_ROWS": 7},
-        {"_BLOCK_BYTES": 1},
+        {"_FIRST_ROOM": 32},
         {"_FIRST_WORKING_SET": 2},
-        {"_GRAM_BYTES": 0, "_FIRST_WORKING_SET": 3, "_MOST_BLOCK_ROWS": 11},
+        {"_PART_OF_FREE_MEMORY": 1e-4, "_MOST_BLOCK_ROWS": 11, "_FIRST_WORKING_SET": 3},
     ],
     ids=str,
 )

@@ -29,13 +29,16 @@ from numpy.typing import NDArray
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 # (A constant handed to a kernel is compiled in, as a form of its own: np.int64(0) is not.)
-_inline = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False, inline="always")
+_inline = njit(
+    nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False, inline="always"
+)
 _compile = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False)
 
 _MOST_ROUNDS = 20
 _MOST_CORRECTIONS = 10
 _PATIENCE = 20
 _LOST_PIVOT = 4e-15
+_ROUNDING = 1e-14
 _STALE_RIDGE = 0.05  # how far the ridge may move before the support is factorized again
 _LOOSE = 0.1  # violation left by a solve whose working set is sure to grow
 _DOTS_A_SCORE = 24  # what one product on its own costs, counted in entries of a matrix product
@@ -81,7 +84,9 @@ class Work(NamedTuple):
     coarse: NDArray  # z and g in the precision of the data, for sweeps
     c: NDArray
     g: NDArray
-    level: NDArray  # a, b, σ, and ‖sample‖² as the model has it
+    level: NDArray  # a, b, σ, and ‖r‖² at the anchor
+    anchor_z: NDArray  # coefficients for which ‖r‖² is known, and g there
+    anchor_g: NDArray
     target: NDArray  # the sample
     residual: NDArray
     reference: NDArray  # the residual that the scores are of
@@ -109,6 +114,8 @@ def workspace(atoms: Atoms, room: int) -> Work:
         c=np.empty(n),
         g=np.empty(n),
         level=np.empty(4),
+        anchor_z=np.empty(n),
+        anchor_g=np.empty(n),
         target=np.empty(d),
         residual=np.empty(d),
         reference=np.empty(d),
@@ -203,41 +210,57 @@ def _sweep(Q, z, g, l1, ridge):
 
 
 @_compile
-def _correlate(Q, c, z, g):
+def _correlate(Q, c, z, g, work):
     """g = c − Qz."""
-    w = z.shape[0]
+    w, count, used = z.shape[0], 0, work.listed
     for k in range(w):
         g[k] = c[k]
-    for j in range(w):
-        value = z[j]
-        if value != 0.0:
-            for k in range(w):
-                g[k] -= value * Q[j, k]
+        if z[k] != 0.0:
+            used[count] = k
+            count += 1
+    n = 0
+    while n + 4 <= count:
+        p, q, r, s = used[n], used[n + 1], used[n + 2], used[n + 3]
+        x, y, u, v = z[p], z[q], z[r], z[s]
+        for k in range(w):
+            g[k] -= x * Q[p, k] + y * Q[q, k] + u * Q[r, k] + v * Q[s, k]
+        n += 4
+    while n < count:
+        p = used[n]
+        x = z[p]
+        for k in range(w):
+            g[k] -= x * Q[p, k]
+        n += 1
 
 
 @_compile
-def _set_level(atoms, gamma, floor, c, z, g, level):
+def _square(z, g, work):
+    """‖r‖² at z, by how far z is from the anchor, where it is known."""
+    square = work.level[3]
+    for j in range(z.shape[0]):
+        square -= (z[j] - work.anchor_z[j]) * (work.anchor_g[j] + g[j])
+    return max(square, 0.0)
+
+
+@_compile
+def _set_level(atoms, gamma, floor, z, g, work):
     """Norm loss: σ, and a and b with it, at the present z."""
     if atoms.norm_loss:
-        square = level[3]
-        for j in range(z.shape[0]):
-            square -= z[j] * (c[j] + g[j])
-        sigma = np.sqrt(max(square, floor * floor))
-        level[0] = sigma / gamma
-        level[1] = 2.0 * atoms.lam * sigma / gamma
-        level[2] = sigma
+        sigma = max(np.sqrt(_square(z, g, work)), floor)
+        work.level[0] = sigma / gamma
+        work.level[1] = 2.0 * atoms.lam * sigma / gamma
+        work.level[2] = sigma
 
 
 @_compile
-def _objective(atoms, gamma, floor, c, z, g, level):
-    """What is minimised, with Qz read off g; for the norm loss as a function of z alone."""
-    fit, penalty = 0.0, 0.0
+def _objective(atoms, gamma, floor, z, g, work):
+    """What is minimised, as a function of z alone."""
+    fit, penalty = 0.5 * _square(z, g, work), 0.0
     for j in range(z.shape[0]):
-        fit -= 0.5 * z[j] * (c[j] + g[j])
         penalty += abs(z[j]) + atoms.lam * z[j] * z[j]
     if atoms.norm_loss:
-        square = max(level[3] + 2.0 * fit, 0.0)
-        fit = np.sqrt(square) if square > floor * floor else 0.5 * (square / floor + floor)
+        norm = np.sqrt(2.0 * fit)
+        fit = norm if norm > floor else fit / floor + 0.5 * floor
     return fit + penalty / gamma
 
 
@@ -279,7 +302,10 @@ def _factorize(Q, b, work):
             x, y, u, v = U[k, i], U[k + 1, i], U[k + 2, i], U[k + 3, i]
             for j in range(rest):
                 U[i, i + j] -= (
-                    x * U[k, i + j] + y * U[k + 1, i + j] + u * U[k + 2, i + j] + v * U[k + 3, i + j]
+                    x * U[k, i + j]
+                    + y * U[k + 1, i + j]
+                    + u * U[k + 2, i + j]
+                    + v * U[k + 3, i + j]
                 )
             k += 4
         while k < i:
@@ -422,8 +448,12 @@ def _follow_support(Q, z, g, b, newcomer, work):
 
 
 @_compile
-def _newton_step(atoms, gamma, floor, z, g, work):
-    """The step to the minimum over the support with its present signs, into `work.step`."""
+def _newton_step(bent, z, g, work):
+    """The step to the minimum over the support with its present signs, into `work.step`.
+
+    With the norm loss that is a minimum at the present σ, which always lowers the objective;
+    `bent` also counts on how σ will follow, which gets there faster when it is close.
+    """
     support, step, pull, size = work.support, work.step, work.pull, work.size[0]
     a, b, sigma = work.level[0], work.level[1], work.level[2]
     for p in range(size):
@@ -432,8 +462,8 @@ def _newton_step(atoms, gamma, floor, z, g, work):
         step[p] = g[j] - b * z[j] - (a if positive else -a)
     _solve_lower(work.U, step, size)
     _solve_upper(work.U, step, size)
-    if atoms.norm_loss and sigma > floor:
-        # ‖r‖ bends along g: a term of rank one, −ggᵀ/σ², in its second derivative.
+    if bent:
+        # A term of rank one, −ggᵀ/σ², in the second derivative of ‖r‖.
         for p in range(size):
             pull[p] = g[support[p]]
         _solve_lower(work.U, pull, size)
@@ -457,9 +487,12 @@ def _descend(atoms, gamma, floor, Q, c, z, g, work):
     support, step = work.support, work.step
     w = z.shape[0]
     trial, trial_g = work.trial[:w], work.trial_g[:w]
+    bent = atoms.norm_loss
     while True:
         size = work.size[0]
-        _newton_step(atoms, gamma, floor, z, g, work)
+        before = _objective(atoms, gamma, floor, z, g, work)
+        bent = bent and work.level[2] > floor
+        _newton_step(bent, z, g, work)
         length, first = 1.0, -1
         _copy(z, trial)
         for p in range(size):
@@ -471,17 +504,20 @@ def _descend(atoms, gamma, floor, Q, c, z, g, work):
                 reach = min(1.0, abs(z[j]) / abs(step[p])) if z[j] != 0.0 else 0.0
                 if first < 0 or reach < length:
                     length, first = reach, p
-        _correlate(Q, c, trial, trial_g)
-        if first >= 0:
-            before = _objective(atoms, gamma, floor, c, z, g, work.level)
-            if not _objective(atoms, gamma, floor, c, trial, trial_g, work.level) < before:
+        _correlate(Q, c, trial, trial_g, work)
+        if bent or first >= 0:
+            after = _objective(atoms, gamma, floor, trial, trial_g, work)
+            if bent and not after <= before + _ROUNDING * abs(before):
+                bent = False
+                continue
+            if first >= 0 and not after < before:
                 for p in range(size):
                     trial[support[p]] = z[support[p]] + length * step[p]
                 trial[support[first]] = 0.0
-                _correlate(Q, c, trial, trial_g)
+                _correlate(Q, c, trial, trial_g, work)
         _copy(trial, z)
         _copy(trial_g, g)
-        _set_level(atoms, gamma, floor, c, z, g, work.level)
+        _set_level(atoms, gamma, floor, z, g, work)
         if first < 0:
             return
         for p in range(size - 1, -1, -1):
@@ -502,8 +538,8 @@ def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
     coarse_z, coarse_g = work.coarse[0, :w], work.coarse[1, :w]
     rounds, waited, best = 0, 0, np.inf
     while waited <= _PATIENCE + work.size[0]:
-        _correlate(Q, c, z, g)
-        _set_level(atoms, gamma, floor, c, z, g, level)
+        _correlate(Q, c, z, g, work)
+        _set_level(atoms, gamma, floor, z, g, work)
         used, unused = _violations(g, z, level[0], level[1])
         violation = max(used, unused)
         if violation <= tol:
@@ -515,12 +551,12 @@ def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
             _copy(g, coarse_g)
             for _ in range(3 + w // 16):
                 turns = _sweep(Q, coarse_z, coarse_g, level[0], level[1])
-                _set_level(atoms, gamma, floor, c, coarse_z, coarse_g, level)
+                _set_level(atoms, gamma, floor, coarse_z, coarse_g, work)
                 if turns == 0:
                     break
             _copy(coarse_z, z)
-            _correlate(Q, c, z, g)
-            _set_level(atoms, gamma, floor, c, z, g, level)
+            _correlate(Q, c, z, g, work)
+            _set_level(atoms, gamma, floor, z, g, work)
             # Where the ridge dominates, sweeps alone converge fast and need no factorization.
             used, unused = _violations(g, z, level[0], level[1])
             if max(used, unused) <= max(tol, 0.1 * violation):
@@ -534,8 +570,8 @@ def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
                 if z[j] == 0.0 and abs(g[j]) - level[0] > excess:
                     worst, excess = j, abs(g[j]) - level[0]
         _follow_support(Q, z, g, level[1], worst, work)
-        _correlate(Q, c, z, g)
-        _set_level(atoms, gamma, floor, c, z, g, level)
+        _correlate(Q, c, z, g, work)
+        _set_level(atoms, gamma, floor, z, g, work)
         _descend(atoms, gamma, floor, Q, c, z, g, work)
     return False
 
@@ -614,17 +650,20 @@ def _correct_model(atoms, gamma, floor, members, c, z, g, work):
     total = 0.0
     for p in range(z.shape[0]):
         total += abs(z[p])
-    off = atoms.rounding * atoms.longest * (np.sqrt(_dot(work.target, work.target)) + 2.0 * total * atoms.longest)
+    off = (
+        atoms.rounding
+        * atoms.longest
+        * (np.sqrt(_dot(work.target, work.target)) + 2.0 * total * atoms.longest)
+    )
     for p in range(z.shape[0]):
         if z[p] != 0.0 or abs(g[p]) + off > level[0]:
             exact = _dot_row(atoms.vectors, members[p], residual)
             c[p] += exact - g[p]
             g[p] = exact
-    if atoms.norm_loss:
-        level[3] = _dot(residual, residual)
-        for p in range(z.shape[0]):
-            level[3] += z[p] * (c[p] + g[p])
-        _set_level(atoms, gamma, floor, c, z, g, level)
+    level[3] = _dot(residual, residual)
+    _copy(z, work.anchor_z)
+    _copy(g, work.anchor_g)
+    _set_level(atoms, gamma, floor, z, g, work)
 
 
 @_inline
@@ -647,7 +686,7 @@ def _solve(atoms, block, i, work, loosely):
         used, unused = _violations(g, z, level[0], level[1])
         violation = max(used, unused)
         solved = violation <= 0.4 * atoms.tol
-        if solved or not violation < 0.5 * last:
+        if solved or not violation < 0.9 * last:
             break
     block.a[i], block.b[i] = level[0], level[1]
     block.certificates[i] = violation
@@ -776,14 +815,16 @@ def _check(atoms, block, i, slack, known, work):
     most = min(max(size, 16), members.shape[1] - size)
     lowest = scores.dtype.type(max(a - off, 0.0))
     possible = _count_above(scores, i, lowest)
-    few = _DOTS_A_SCORE * possible <= scores.shape[1]
-    certain = np.int64(0)
     if known:
         certain = _count_above(scores, i, scores.dtype.type(limit + off))
-    elif not few:
+        if certain > 0:
+            return (
+                _add_largest(block, i, min(certain, most), limit + off)
+                if most > 0
+                else np.int64(-1)
+            )
+    elif _DOTS_A_SCORE * possible > scores.shape[1]:
         return np.int64(-1)
-    if certain > 0 and not few:
-        return _add_largest(block, i, min(certain, most), limit + off) if most > 0 else np.int64(-1)
     worst, violators = 0.0, np.int64(0)
     for k in range(_list_above(scores, i, lowest, candidates, 0, possible)):
         score = abs(_dot_row(atoms.vectors, candidates[k], residual))
@@ -800,7 +841,7 @@ def _check(atoms, block, i, slack, known, work):
 
 
 @_compile
-def solve(rows, count, atoms, block, work):
+def solve(rows, work, atoms, block, count):
     """Grow, solve and check samples, from the `count` atoms that correlate most with each.
 
     A sample is left when it is done, when scores are needed that are for the driver to compute
@@ -826,6 +867,10 @@ def solve(rows, count, atoms, block, work):
             _gather(atoms, block, i, w, block.sizes[i], work)
             while w < block.sizes[i]:
                 work.scored[w] = block.values[i, w]
+                work.anchor_z[w] = 0.0
+                work.anchor_g[w] = work.c[w]
+                for p in range(w):
+                    work.anchor_g[w] -= work.Q[w, p] * work.anchor_z[p]
                 w += 1
             if not known:
                 solved = _solve(atoms, block, i, work, loosely)
@@ -842,7 +887,7 @@ def solve(rows, count, atoms, block, work):
                     scores[i, members[i, p]] = 0.0
                 if block.excluded[i] >= 0:
                     scores[i, block.excluded[i]] = 0.0
-                loosely = known and _largest(scores, i) > 2.0 * block.a[i]
+                loosely = known and _largest(scores, i) > 1.5 * block.a[i]
                 added = _check(atoms, block, i, slack, known, work)
                 if added >= 0 or known or not stored:
                     break

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -15,17 +16,17 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
+from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
 from enhg.preprocessing import check_samples
 from enhg.representation import _kernels
 from enhg.representation.problem import SIGMA_FLOOR, Loss, Problem, Representation, Scale
 
-# Up to this size the atoms' Gram matrix is computed once and kept; beyond it, every block
-# computes what it needs of it.
-_GRAM_BYTES = 2 * 2**30
-_BLOCK_BYTES = 128 * 2**20
+# What the solver may use of the memory that is free, unless told otherwise.
+_PART_OF_FREE_MEMORY = 0.25
 _MOST_BLOCK_ROWS = 512
 _FIRST_WORKING_SET = 32
+_FIRST_ROOM = 512
 _ROWS_PER_TASK = 32
 
 
@@ -38,6 +39,7 @@ def self_representation(
     scale: Scale = "relative",
     dictionary: ArrayLike | None = None,
     tol: float = 1e-4,
+    memory: int | None = None,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Representation:
@@ -50,8 +52,9 @@ def self_representation(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
-        The samples, taken as they are (see `normalize_samples`). float32 is solved in float32,
-        at twice the speed of float64; rows that need more precision are redone in float64.
+        The samples, taken as they are (see `normalize_samples`); may be memory-mapped. Matrix
+        products of float32 samples are made in float32, at twice the speed of float64. They only
+        show the way: every row is finished, and certified, in float64.
     gamma : float
         γ, the weight of the error. On the relative scale, a multiple of the value at which the
         representation stops being zero: every `gamma` > 1 gives a non-zero row.
@@ -70,6 +73,12 @@ def self_representation(
         Atoms to rebuild the samples from, in place of the other samples. None is held out.
     tol : float
         Bound on the certificate. A row that cannot reach it is reported by a warning.
+    memory : int, optional
+        Bytes that may be used besides the samples and the result; a quarter of the memory that
+        is free by default. If the Gram matrix fits (4 or 8 bytes times the square of the number
+        of samples) it is kept, which is faster where many coefficients are not zero; if not,
+        samples are solved in blocks, each with the products it needs. The result is the same,
+        within `tol`.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it but for rounding.
     progress : bool or callable, optional
@@ -98,6 +107,8 @@ def self_representation(
     problem = Problem(gamma, lam, loss, scale)
     if not isinstance(tol, Real) or not 0 < tol < np.inf:
         raise ValueError(f"tol must be a positive number, got {tol!r}")
+    if memory is not None and (not isinstance(memory, Integral) or memory <= 0):
+        raise ValueError(f"memory must be a positive number of bytes, or None, got {memory!r}")
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
     X = check_samples(X, min_samples=2 if dictionary is None else 1)
@@ -111,16 +122,18 @@ def self_representation(
                 f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
             )
     X, atoms = _within_range(X, atoms)
+    if memory is None:
+        memory = int(_PART_OF_FREE_MEMORY * free_memory())
     with Crew(n_jobs) as crew:
         with reporting(progress, "elastic nets") as report:
-            rows = _solve(X, atoms, excluded, problem, tol, crew, report)
+            rows = _solve(X, atoms, excluded, problem, tol, memory, crew, report)
         if X.dtype == np.float32:
-            # Where a is small, rounding in float32 correlations alone exceeds tol·a.
-            short = np.flatnonzero(rows.certificate > tol)
+            # Where a is small, rounding in float32 products alone exceeds it.
+            short = np.flatnonzero(_falls_short(rows.certificate, tol))
             if len(short):
                 again = _solve(
                     X[short].astype(np.float64), atoms.astype(np.float64), excluded[short],
-                    problem, tol, crew, lambda done, total: None
+                    problem, tol, memory, crew, lambda done, total: None
                 )  # fmt: skip
                 rows = rows.replaced(short, again)
     _warn_of_large_certificates(rows.certificate, tol)
@@ -134,7 +147,7 @@ def _in_one_precision(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
 
 def _within_range(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
     """X and the atoms in a precision whose range holds their products, or an error."""
-    longest = max(float(np.abs(X).max()), float(np.abs(atoms).max()))
+    longest = max(float(max(A.max(), -A.min())) for A in (X, atoms))
     # Products of entries, and sums of them, must neither overflow nor be lost.
     bounds = np.finfo(X.dtype)
     room = float(X.shape[1]) / bounds.eps
@@ -150,8 +163,12 @@ def _within_range(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
     )
 
 
+def _falls_short(certificate: NDArray, tol: float) -> NDArray:
+    return ~(certificate <= tol)  # which is also true of NaN
+
+
 def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
-    short = np.flatnonzero(certificate > tol)
+    short = np.flatnonzero(_falls_short(certificate, tol))
     if len(short):
         warnings.warn(
             f"{len(short)} of {len(certificate)} samples did not reach tol = {tol:g}; the worst "
@@ -182,17 +199,20 @@ class Crew:
         with self._blas.limit(limits=self.size):
             return np.matmul(A, B.T, out=out)
 
-    def over(self, kernel: Callable, rows: NDArray, workspace, *arguments: object) -> None:
-        """Run kernel(some of the rows, *arguments) in every thread until all rows are done."""
-        tasks = [rows[at : at + _ROWS_PER_TASK] for at in range(0, len(rows), _ROWS_PER_TASK)]
-        left = iter(tasks)
+    def over(
+        self, kernel: Callable, rows: NDArray, workspace: Callable[[], object], *arguments: object
+    ) -> None:
+        """Run kernel(some of the rows, workspace, *arguments) in every thread, each with a
+        workspace of its own, until all rows are done."""
+        tasks = iter([rows[at : at + _ROWS_PER_TASK] for at in range(0, len(rows), _ROWS_PER_TASK)])
 
         def work(_: int) -> None:
             space = workspace()
-            for task in left:
-                kernel(task, *arguments, space)
+            for task in tasks:
+                kernel(task, space, *arguments)
+
         with self._blas.limit(limits=1):
-            for _ in self._pool.map(work, range(min(self.size, len(tasks)))):
+            for _ in self._pool.map(work, range(min(self.size, -(-len(rows) // _ROWS_PER_TASK)))):
                 pass
 
 
@@ -233,16 +253,18 @@ def _solve(
     excluded: NDArray,
     problem: Problem,
     tol: float,
+    memory: int,
     crew: Crew,
     report: Callable[[int, int], None],
 ) -> _Rows:
     """All samples, block by block."""
-    n, m = len(X), len(atoms)
+    (n, d), m = X.shape, len(atoms)
+    row = (2 * m + 3 * d) * X.itemsize + _FIRST_ROOM * 16
     gram = np.empty((0, 0), X.dtype)
-    if m * m * X.itemsize <= _GRAM_BYTES and m <= 4 * n:
+    if m * m * X.itemsize + min(n, _MOST_BLOCK_ROWS) * row <= memory and m <= 4 * n:
         gram = crew.product(atoms, atoms)
     longest = float(_lengths(atoms).max())
-    size = int(np.clip(_BLOCK_BYTES // (m * X.itemsize), 1, _MOST_BLOCK_ROWS))
+    size = int(np.clip((memory - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
     solved = []
     for at in range(0, n, size):
         block = slice(at, min(at + size, n))
@@ -268,7 +290,9 @@ def solve_block(
     `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `longest` the length of the
     longest; `excluded` is the atom each sample may not use (−1: none). Working sets start from
     the atoms that correlate most with the sample, are solved, checked against all atoms and
-    grown by the worst violators until none is left.
+    grown by the worst violators until none is left. With the Gram matrix at hand a sample goes
+    through all that alone; without it, all samples that need their atoms' correlations with a
+    new residual get them from one matrix product.
     """
     m = len(vectors)
     own = np.flatnonzero(excluded >= 0)
@@ -279,7 +303,7 @@ def solve_block(
         vectors=_read_only(vectors),
         gram=_read_only(gram),
         longest=longest,
-        rounding=float(vectors.shape[1] + 2) * float(np.finfo(vectors.dtype).eps),
+        rounding=(vectors.shape[1] + 2) * float(np.finfo(vectors.dtype).eps),
         lam=float(problem.lam),
         norm_loss=problem.loss == "norm",
         tol=float(tol),
@@ -287,7 +311,8 @@ def solve_block(
     block = _open(targets, scores, excluded, problem, atoms)
     while True:
         rows = np.flatnonzero(~block.done)
-        crew.over(_kernels.solve, rows, lambda: _kernels.workspace(atoms, block.members.shape[1]), min(_FIRST_WORKING_SET, m), atoms, block)
+        space = partial(_kernels.workspace, atoms, block.members.shape[1])
+        crew.over(_kernels.solve, rows, space, atoms, block, min(_FIRST_WORKING_SET, m))
         rows = np.flatnonzero(~block.done)
         if len(rows) == 0:
             return _rows(block)
@@ -314,7 +339,7 @@ def _open(
     gammas = problem.gammas(critical, lengths)
     floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
     scales = np.maximum(lengths, floors) if atoms.norm_loss else np.ones(n)
-    room = min(m, max(512, 2 * _FIRST_WORKING_SET))
+    room = min(m, _FIRST_ROOM)
     return _kernels.Block(
         targets=_read_only(targets),
         excluded=excluded,
@@ -353,9 +378,7 @@ def _rows(block: _kernels.Block) -> _Rows:
     used = np.arange(block.members.shape[1]) < block.sizes[:, None]
     used &= block.values != 0
     row, _ = np.nonzero(used)
-    Z = sparse.csr_array(
-        (block.values[used], (row, block.members[used])), shape=block.scores.shape
-    )
+    Z = sparse.csr_array((block.values[used], (row, block.members[used])), shape=block.scores.shape)
     return _Rows(Z, block.certificates, block.a, block.b)
 
 
