@@ -47,7 +47,7 @@ class ElasticNetHypergraph(BaseEstimator):
 
     Parameters
     ----------
-    gamma, lam, loss, scale, tol, n_jobs
+    gamma, lam, loss, scale, tol, memory, n_jobs
         Of the elastic net, as in `self_representation`.
     normalize : {"auto", "zero_mean", "unit", "lift", "none"}
         What is done to the samples first. "zero_mean": zero mean over a sample's own features
@@ -97,6 +97,7 @@ class ElasticNetHypergraph(BaseEstimator):
         incidence: Literal["soft", "binary"] = "soft",
         weights: Literal["cosine", "product", "uniform"] = "cosine",
         tol: float = 1e-4,
+        memory: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
@@ -110,6 +111,7 @@ class ElasticNetHypergraph(BaseEstimator):
         self.incidence = incidence
         self.weights = weights
         self.tol = tol
+        self.memory = memory
         self.n_jobs = n_jobs
 
     def fit(
@@ -163,6 +165,7 @@ class ElasticNetHypergraph(BaseEstimator):
             scale=self.scale,
             dictionary=dictionary,
             tol=self.tol,
+            memory=self.memory,
             n_jobs=self.n_jobs,
             progress=progress,
         )

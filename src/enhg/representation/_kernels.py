@@ -9,8 +9,8 @@ their correlations with its residual, which is kept up to date as z changes. z i
 g = b·z + a·sign(z) where z ≠ 0, and |g| ≤ a where z = 0. With the norm loss a and b are σ/γ and
 2λσ/γ, where σ = ‖r‖ moves with z.
 
-Q and c may be as coarse as float32 products are: they are a model, by which steps are found.
-What is certified is computed in float64 from the atoms themselves (`_correct_model`, `_check`).
+Q and c may be as coarse as float32 products are: they are a model, by which steps are found. What
+is certified is computed in float64 from the atoms themselves (`_correct_model`, `_check`).
 
 Kernels release the GIL and work in place; the driver runs the public ones in threads, each on
 some rows of a block. They stay in one file because Numba's cache on disk looks for changes only in
@@ -21,18 +21,26 @@ the file of the kernel that is called: with callees elsewhere it would go on run
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
-# (A constant handed to a kernel is compiled in, as a form of its own: np.int64(0) is not.)
-_inline = njit(
-    nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False, inline="always"
-)
-_compile = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST, _nrt=False)
+# Kernels allocate nothing, so Numba's counting of references, atomic and shared by all threads, can
+# be left out (`_nrt`). A constant handed to a kernel is compiled in, as a form of its own:
+# np.int64(0) is not.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+    "_nrt": False,
+}
+_compile = njit(**_OPTIONS)
+# Functions called from one place are joined to it before LLVM sees them, which spares it from
+# optimising them once more at every level of calls.
+_join = njit(**_OPTIONS, inline="always")
 
 _MOST_ROUNDS = 20
 _MOST_CORRECTIONS = 10
@@ -67,6 +75,7 @@ class Block(NamedTuple):
     floors: NDArray  # shortest residual that the norm loss tells from zero
     residuals: NDArray  # what the sample's present reconstruction leaves
     scores: NDArray  # correlations of every atom with such a residual, the last ones computed
+    slots: NDArray  # the row of `scores` that is the sample's
     members: NDArray  # the working set, padded
     sizes: NDArray  # how much of `members` is in use
     values: NDArray  # coefficients of the members
@@ -405,7 +414,7 @@ def _exchange(z, g, j, work):
     return first
 
 
-@_inline
+@_join
 def _enter(Q, z, g, b, j, work):
     """Add atom j to the support, in exchange for another if it depends on them linearly (only
     possible without a ridge)."""
@@ -416,7 +425,7 @@ def _enter(Q, z, g, b, j, work):
         _remove(leaves, work)
 
 
-@_inline
+@_join
 def _follow_support(Q, z, g, b, newcomer, work):
     """Bring the factor to the present support, and one atom more unless −1: by changes if they are
     few, else anew."""
@@ -525,7 +534,7 @@ def _descend(atoms, gamma, floor, Q, c, z, g, work):
                 _remove(p, work)
 
 
-@_inline
+@_join
 def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
     """Minimise over the working set from the given z; whether a violation of tol is reached.
 
@@ -577,24 +586,38 @@ def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
 
 
 @_compile
-def _multiply(X, p, Q):
-    """Q[p, :p + 1] = products of row p of X with the rows up to it."""
-    d, own, q = X.shape[1], X.dtype.type, 0
-    while q + 4 <= p + 1:
-        x, y, u, v = own(0.0), own(0.0), own(0.0), own(0.0)
-        for k in range(d):
-            x += X[p, k] * X[q, k]
-            y += X[p, k] * X[q + 1, k]
-            u += X[p, k] * X[q + 2, k]
-            v += X[p, k] * X[q + 3, k]
-        Q[p, q], Q[p, q + 1], Q[p, q + 2], Q[p, q + 3] = x, y, u, v
-        q += 4
-    while q < p + 1:
-        x = own(0.0)
-        for k in range(d):
-            x += X[p, k] * X[q, k]
-        Q[p, q] = x
-        q += 1
+def _multiply(X, old, w, Q):
+    """Q[p, :p + 1] = products of row p of X with the rows up to it, for p from `old` to w.
+
+    In tiles of two by four, which is as fast as BLAS for matrices of this size.
+    """
+    d, own, p = X.shape[1], X.dtype.type, old
+    while p < w:
+        r = min(p + 1, w - 1)  # the last row may be left without another
+        q = 0
+        while q + 4 <= r + 1:
+            a, b, c, e = own(0.0), own(0.0), own(0.0), own(0.0)
+            s, t, u, v = own(0.0), own(0.0), own(0.0), own(0.0)
+            for k in range(d):
+                a += X[p, k] * X[q, k]
+                b += X[p, k] * X[q + 1, k]
+                c += X[p, k] * X[q + 2, k]
+                e += X[p, k] * X[q + 3, k]
+                s += X[r, k] * X[q, k]
+                t += X[r, k] * X[q + 1, k]
+                u += X[r, k] * X[q + 2, k]
+                v += X[r, k] * X[q + 3, k]
+            Q[p, q], Q[p, q + 1], Q[p, q + 2], Q[p, q + 3] = a, b, c, e
+            Q[r, q], Q[r, q + 1], Q[r, q + 2], Q[r, q + 3] = s, t, u, v
+            q += 4
+        while q < r + 1:
+            a, s = own(0.0), own(0.0)
+            for k in range(d):
+                a += X[p, k] * X[q, k]
+                s += X[r, k] * X[q, k]
+            Q[p, q], Q[r, q] = a, s
+            q += 1
+        p += 2
 
 
 @_compile
@@ -613,7 +636,7 @@ def _gather(atoms, block, i, old, w, work):
             at = members[i, p]
             for k in range(d):
                 chosen[p, k] = vectors[at, k]
-            _multiply(chosen, p, Q)
+        _multiply(chosen, old, w, Q)
     own = block.excluded[i]
     for p in range(old, w):
         at = members[i, p]
@@ -666,7 +689,7 @@ def _correct_model(atoms, gamma, floor, members, c, z, g, work):
     _set_level(atoms, gamma, floor, z, g, work)
 
 
-@_inline
+@_join
 def _solve(atoms, block, i, work, loosely):
     """Solve sample i on its working set; whether that succeeded."""
     w = block.sizes[i]
@@ -694,44 +717,44 @@ def _solve(atoms, block, i, work, loosely):
 
 
 @_compile
-def _count_above(scores, i, threshold):
+def _count_above(scores, slot, threshold):
     count = 0
     for j in range(scores.shape[1]):
-        count += abs(scores[i, j]) > threshold
+        count += abs(scores[slot, j]) > threshold
     return count
 
 
 @_compile
-def _any_above(scores, i, at, threshold):
+def _any_above(scores, slot, at, threshold):
     """Whether one of a stride of |scores| is above a threshold."""
     count = 0
     for j in range(_STRIDE):
-        count += abs(scores[i, at * _STRIDE + j]) > threshold
+        count += abs(scores[slot, at * _STRIDE + j]) > threshold
     return count > 0
 
 
 @_compile
-def _largest(scores, i):
-    """The largest |score| of sample i."""
+def _largest(scores, slot):
+    """The largest |score| in a row."""
     largest, strides = scores.dtype.type(0.0), scores.shape[1] // _STRIDE
     for at in range(strides):
-        if _any_above(scores, i, at, largest):
+        if _any_above(scores, slot, at, largest):
             for j in range(_STRIDE):
-                largest = max(largest, abs(scores[i, at * _STRIDE + j]))
+                largest = max(largest, abs(scores[slot, at * _STRIDE + j]))
     for j in range(strides * _STRIDE, scores.shape[1]):
-        largest = max(largest, abs(scores[i, j]))
+        largest = max(largest, abs(scores[slot, j]))
     return largest
 
 
 @_compile
-def _list_above(scores, i, threshold, out, start, most):
-    """Write the atoms whose |score| for sample i is above a threshold, at most so many, into
+def _list_above(scores, slot, threshold, out, start, most):
+    """Write the atoms whose |score| in a row is above a threshold, at most so many, into
     `out` from `start` on; returns how many."""
     count, strides = np.int64(0), scores.shape[1] // _STRIDE
     for at in range(strides + 1):
-        if at == strides or _any_above(scores, i, at, threshold):
+        if at == strides or _any_above(scores, slot, at, threshold):
             for j in range(at * _STRIDE, min((at + 1) * _STRIDE, scores.shape[1])):
-                if abs(scores[i, j]) > threshold and count < most:
+                if abs(scores[slot, j]) > threshold and count < most:
                     out[start + count] = j
                     count += 1
     return count
@@ -741,10 +764,10 @@ def _list_above(scores, i, threshold, out, start, most):
 def _add_largest(block, i, count, low):
     """Add about `count` atoms, never more, of the largest |score| above `low` to sample i's
     working set; returns how many."""
-    scores = block.scores
+    scores, slot = block.scores, block.slots[i]
     own = scores.dtype.type
-    low, high = own(low), _largest(scores, i)
-    below, above = _count_above(scores, i, low), 0
+    low, high = own(low), _largest(scores, slot)
+    below, above = _count_above(scores, slot, low), 0
     if below <= count:
         high = low
     else:
@@ -752,7 +775,7 @@ def _add_largest(block, i, count, low):
         for _ in range(_SELECTION_STEPS):
             part = np.log(below / (0.85 * count)) / np.log(below / max(above, 0.5))
             middle = low + own(min(max(part, 0.1), 0.9)) * (high - low)
-            found = _count_above(scores, i, middle)
+            found = _count_above(scores, slot, middle)
             if found > count:
                 low, below = middle, found
             else:
@@ -760,9 +783,9 @@ def _add_largest(block, i, count, low):
                 if 4 * above >= 3 * count:
                     break
     members, size = block.members[i], block.sizes[i]
-    added = _list_above(scores, i, high, members, size, count)
+    added = _list_above(scores, slot, high, members, size, count)
     if added == 0:  # ties
-        added = _list_above(scores, i, low, members, size, count)
+        added = _list_above(scores, slot, low, members, size, count)
     block.sizes[i] = size + added
     return added
 
@@ -771,7 +794,8 @@ def _add_largest(block, i, count, low):
 def _score(atoms, block, i, w, work):
     """Bring all scores of sample i from the coefficients `work.scored` to the present ones, by the
     stored Gram matrix; returns a bound on the error this adds."""
-    gram, scores, z, scored = atoms.gram, block.scores, block.values, work.scored
+    gram, scores, slot = atoms.gram, block.scores, block.slots[i]
+    z, scored = block.values, work.scored
     move, moved = work.coarse[0], work.listed
     count, total = 0, 0.0
     for p in range(w):
@@ -785,12 +809,12 @@ def _score(atoms, block, i, w, work):
         p, q, r, s = moved[k], moved[k + 1], moved[k + 2], moved[k + 3]
         x, y, u, v = move[k], move[k + 1], move[k + 2], move[k + 3]
         for j in range(scores.shape[1]):
-            scores[i, j] -= x * gram[p, j] + y * gram[q, j] + u * gram[r, j] + v * gram[s, j]
+            scores[slot, j] -= x * gram[p, j] + y * gram[q, j] + u * gram[r, j] + v * gram[s, j]
         k += 4
     while k < count:
         p, x = moved[k], move[k]
         for j in range(scores.shape[1]):
-            scores[i, j] -= x * gram[p, j]
+            scores[slot, j] -= x * gram[p, j]
         k += 1
     return 2.0 * atoms.rounding * atoms.longest**2 * total
 
@@ -805,7 +829,8 @@ def _check(atoms, block, i, slack, known, work):
     or −1 where only scores of the present residual, or more room, will tell.
     """
     a, size = block.a[i], block.sizes[i]
-    scores, members, residual = block.scores, block.members, work.residual
+    scores, slot, members = block.scores, block.slots[i], block.members
+    residual = work.residual
     candidates = work.listed
     moved = 0.0
     for k in range(residual.shape[0]):
@@ -814,9 +839,9 @@ def _check(atoms, block, i, slack, known, work):
     limit = a * (1.0 + 0.5 * atoms.tol)
     most = min(max(size, 16), members.shape[1] - size)
     lowest = scores.dtype.type(max(a - off, 0.0))
-    possible = _count_above(scores, i, lowest)
+    possible = _count_above(scores, slot, lowest)
     if known:
-        certain = _count_above(scores, i, scores.dtype.type(limit + off))
+        certain = _count_above(scores, slot, scores.dtype.type(limit + off))
         if certain > 0:
             return (
                 _add_largest(block, i, min(certain, most), limit + off)
@@ -826,7 +851,7 @@ def _check(atoms, block, i, slack, known, work):
     elif _DOTS_A_SCORE * possible > scores.shape[1]:
         return np.int64(-1)
     worst, violators = 0.0, np.int64(0)
-    for k in range(_list_above(scores, i, lowest, candidates, 0, possible)):
+    for k in range(_list_above(scores, slot, lowest, candidates, 0, possible)):
         score = abs(_dot_row(atoms.vectors, candidates[k], residual))
         worst = max(worst, score)
         if score > limit:
@@ -850,6 +875,7 @@ def solve(rows, work, atoms, block, count):
     scores, members, level = block.scores, block.members, work.level
     stored = atoms.gram.shape[0] > 0
     for i in rows:
+        slot = block.slots[i]
         _copy_row(block.targets, i, work.target)
         known = block.sizes[i] > 0
         if known:
@@ -884,10 +910,10 @@ def solve(rows, work, atoms, block, count):
                 _copy(work.reference, work.residual)
             while True:
                 for p in range(w):
-                    scores[i, members[i, p]] = 0.0
+                    scores[slot, members[i, p]] = 0.0
                 if block.excluded[i] >= 0:
-                    scores[i, block.excluded[i]] = 0.0
-                loosely = known and _largest(scores, i) > 1.5 * block.a[i]
+                    scores[slot, block.excluded[i]] = 0.0
+                loosely = known and _largest(scores, slot) > 1.5 * block.a[i]
                 added = _check(atoms, block, i, slack, known, work)
                 if added >= 0 or known or not stored:
                     break

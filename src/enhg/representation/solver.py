@@ -28,6 +28,7 @@ _MOST_BLOCK_ROWS = 512
 _FIRST_WORKING_SET = 32
 _FIRST_ROOM = 512
 _ROWS_PER_TASK = 32
+_GRAM_TILE, _MIRROR_TILE = 1024, 128
 
 
 def self_representation(
@@ -199,21 +200,45 @@ class Crew:
         with self._blas.limit(limits=self.size):
             return np.matmul(A, B.T, out=out)
 
+    def gram(self, X: NDArray) -> NDArray:
+        """X @ X.T on all threads: one half of it is computed, the other copied."""
+        n = len(X)
+        G = np.empty((n, n), X.dtype)
+        with self._blas.limit(limits=self.size):
+            for at in range(0, n, _GRAM_TILE):
+                np.matmul(X[at : at + _GRAM_TILE], X[at:].T, out=G[at : at + _GRAM_TILE, at:])
+
+        def mirror(at: int) -> None:
+            for below in range(at + _GRAM_TILE, n, _MIRROR_TILE):
+                tile = slice(at, at + _GRAM_TILE), slice(below, below + _MIRROR_TILE)
+                G[tile[1], tile[0]] = G[tile].T
+
+        self.each(mirror, range(0, n, _GRAM_TILE))
+        return G
+
+    def each(self, work: Callable, items: Iterable) -> None:
+        """work(item) for all items, in all threads."""
+        with self._blas.limit(limits=1):
+            for _ in self._pool.map(work, items):
+                pass
+
     def over(
         self, kernel: Callable, rows: NDArray, workspace: Callable[[], object], *arguments: object
     ) -> None:
-        """Run kernel(some of the rows, workspace, *arguments) in every thread, each with a
+        """Run kernel(some of the rows, workspace, *arguments) in all threads, each with a
         workspace of its own, until all rows are done."""
-        tasks = iter([rows[at : at + _ROWS_PER_TASK] for at in range(0, len(rows), _ROWS_PER_TASK)])
+        tasks = iter([rows[part] for part in _slices(len(rows), _ROWS_PER_TASK)])
 
         def work(_: int) -> None:
             space = workspace()
             for task in tasks:
                 kernel(task, space, *arguments)
 
-        with self._blas.limit(limits=1):
-            for _ in self._pool.map(work, range(min(self.size, -(-len(rows) // _ROWS_PER_TASK)))):
-                pass
+        self.each(work, range(min(self.size, -(-len(rows) // _ROWS_PER_TASK))))
+
+
+def _slices(n: int, size: int) -> list[slice]:
+    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
 
 
 @dataclass(frozen=True)
@@ -259,17 +284,17 @@ def _solve(
 ) -> _Rows:
     """All samples, block by block."""
     (n, d), m = X.shape, len(atoms)
-    row = (2 * m + 3 * d) * X.itemsize + _FIRST_ROOM * 16
+    row = (m + 3 * d) * X.itemsize + _FIRST_ROOM * 16
     gram = np.empty((0, 0), X.dtype)
     if m * m * X.itemsize + min(n, _MOST_BLOCK_ROWS) * row <= memory and m <= 4 * n:
-        gram = crew.product(atoms, atoms)
+        gram = crew.gram(atoms)
     longest = float(_lengths(atoms).max())
     size = int(np.clip((memory - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
+    scores = np.empty((min(n, size), m), X.dtype)
     solved = []
-    for at in range(0, n, size):
-        block = slice(at, min(at + size, n))
+    for block in _slices(n, size):
         solved.append(
-            solve_block(X[block], atoms, gram, longest, excluded[block], problem, tol, crew)
+            solve_block(X[block], atoms, gram, longest, excluded[block], problem, tol, scores, crew)
         )
         report(block.stop, n)
     return _Rows.stacked(solved)
@@ -283,22 +308,20 @@ def solve_block(
     excluded: NDArray,
     problem: Problem,
     tol: float,
+    scores: NDArray,
     crew: Crew,
 ) -> _Rows:
     """Solve one block: a pure function of the samples in it, the atoms and the parameters.
 
     `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `longest` the length of the
-    longest; `excluded` is the atom each sample may not use (−1: none). Working sets start from
+    longest; `excluded` is the atom each sample may not use (−1: none); `scores` is room for a
+    number of every sample and atom. Working sets start from
     the atoms that correlate most with the sample, are solved, checked against all atoms and
     grown by the worst violators until none is left. With the Gram matrix at hand a sample goes
     through all that alone; without it, all samples that need their atoms' correlations with a
     new residual get them from one matrix product.
     """
     m = len(vectors)
-    own = np.flatnonzero(excluded >= 0)
-    known = len(gram) > 0 and len(own) == len(targets)
-    scores = gram[excluded] if known else crew.product(targets, vectors)
-    scores[own, excluded[own]] = 0
     atoms = _kernels.Atoms(
         vectors=_read_only(vectors),
         gram=_read_only(gram),
@@ -308,7 +331,7 @@ def solve_block(
         norm_loss=problem.loss == "norm",
         tol=float(tol),
     )
-    block = _open(targets, scores, excluded, problem, atoms)
+    block = _open(targets, excluded, problem, atoms, scores, crew)
     while True:
         rows = np.flatnonzero(~block.done)
         space = partial(_kernels.workspace, atoms, block.members.shape[1])
@@ -316,24 +339,35 @@ def solve_block(
         rows = np.flatnonzero(~block.done)
         if len(rows) == 0:
             return _rows(block)
-        if len(rows) == len(targets):
-            crew.product(block.residuals, vectors, out=block.scores)
-        else:
-            block.scores[rows] = crew.product(block.residuals[rows], vectors)
+        crew.product(block.residuals[rows], vectors, out=scores[: len(rows)])
+        block.slots[rows] = np.arange(len(rows))
         block = _with_more_room(block, m)
 
 
 def _open(
     targets: NDArray,
-    scores: NDArray,
     excluded: NDArray,
     problem: Problem,
     atoms: _kernels.Atoms,
+    scores: NDArray,
+    crew: Crew,
 ) -> _kernels.Block:
     """A block before the first round: z = 0, and what correlates with nothing is done."""
-    n, m = scores.shape
+    n, m = len(targets), len(atoms.vectors)
+    scores, critical = scores[:n], np.empty(n)
+    stored = len(atoms.gram) > 0 and bool((excluded >= 0).all())
+    if not stored:
+        crew.product(targets, atoms.vectors, out=scores)
+
+    def prepare(part: slice) -> None:
+        rows, own = scores[part], excluded[part]
+        if stored:
+            atoms.gram.take(own, axis=0, out=rows, mode="clip")
+        rows[own >= 0, own[own >= 0]] = 0
+        critical[part] = np.maximum(rows.max(axis=1), -rows.min(axis=1))
+
+    crew.each(prepare, _slices(n, _ROWS_PER_TASK))
     lengths = _lengths(targets)
-    critical = np.maximum(scores.max(axis=1), -scores.min(axis=1)).astype(np.float64)
     nothing = critical <= 4 * np.finfo(targets.dtype).eps * lengths * atoms.longest  # but rounding
     critical[nothing] = 0
     gammas = problem.gammas(critical, lengths)
@@ -347,6 +381,7 @@ def _open(
         floors=floors,
         residuals=np.empty_like(targets),
         scores=scores,
+        slots=np.arange(n),
         members=np.zeros((n, room), np.int64),
         sizes=np.zeros(n, np.int64),
         values=np.zeros((n, room)),
