@@ -78,6 +78,8 @@ class Block(NamedTuple):
     slots: NDArray  # the row of `scores` that is the sample's
     members: NDArray  # the working set, padded
     sizes: NDArray  # how much of `members` is in use
+    products: NDArray  # of the first members with each other, where no Gram matrix is kept
+    kept: NDArray  # of how many of them
     values: NDArray  # coefficients of the members
     a: NDArray  # l1 penalty
     b: NDArray  # ridge penalty
@@ -89,7 +91,6 @@ class Work(NamedTuple):
     """Room for one sample's problem."""
 
     Q: NDArray  # in the precision of the data, all else but sweeps in float64
-    chosen: NDArray  # the working set's vectors, where no Gram matrix is kept
     coarse: NDArray  # z and g in the precision of the data, for sweeps
     c: NDArray
     g: NDArray
@@ -118,7 +119,6 @@ def workspace(atoms: Atoms, room: int) -> Work:
     n, (m, d), own = room + 1, atoms.vectors.shape, atoms.vectors.dtype
     return Work(
         Q=np.empty((n, n), own),
-        chosen=np.empty((0 if len(atoms.gram) else n, d), own),
         coarse=np.empty((2, n), own),
         c=np.empty(n),
         g=np.empty(n),
@@ -586,35 +586,38 @@ def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
 
 
 @_compile
-def _multiply(X, old, w, Q):
-    """Q[p, :p + 1] = products of row p of X with the rows up to it, for p from `old` to w.
+def _multiply(X, members, i, old, w, Q):
+    """Q[p, :p + 1] = products of member p of sample i's working set with the members up to it, for
+    p from `old` to w.
 
     In tiles of two by four, which is as fast as BLAS for matrices of this size.
     """
     d, own, p = X.shape[1], X.dtype.type, old
     while p < w:
         r = min(p + 1, w - 1)  # the last row may be left without another
+        one, two = members[i, p], members[i, r]
         q = 0
         while q + 4 <= r + 1:
+            f, g, h, m = members[i, q], members[i, q + 1], members[i, q + 2], members[i, q + 3]
             a, b, c, e = own(0.0), own(0.0), own(0.0), own(0.0)
             s, t, u, v = own(0.0), own(0.0), own(0.0), own(0.0)
             for k in range(d):
-                a += X[p, k] * X[q, k]
-                b += X[p, k] * X[q + 1, k]
-                c += X[p, k] * X[q + 2, k]
-                e += X[p, k] * X[q + 3, k]
-                s += X[r, k] * X[q, k]
-                t += X[r, k] * X[q + 1, k]
-                u += X[r, k] * X[q + 2, k]
-                v += X[r, k] * X[q + 3, k]
+                a += X[one, k] * X[f, k]
+                b += X[one, k] * X[g, k]
+                c += X[one, k] * X[h, k]
+                e += X[one, k] * X[m, k]
+                s += X[two, k] * X[f, k]
+                t += X[two, k] * X[g, k]
+                u += X[two, k] * X[h, k]
+                v += X[two, k] * X[m, k]
             Q[p, q], Q[p, q + 1], Q[p, q + 2], Q[p, q + 3] = a, b, c, e
             Q[r, q], Q[r, q + 1], Q[r, q + 2], Q[r, q + 3] = s, t, u, v
             q += 4
         while q < r + 1:
-            a, s = own(0.0), own(0.0)
+            a, s, f = own(0.0), own(0.0), members[i, q]
             for k in range(d):
-                a += X[p, k] * X[q, k]
-                s += X[r, k] * X[q, k]
+                a += X[one, k] * X[f, k]
+                s += X[two, k] * X[f, k]
             Q[p, q], Q[r, q] = a, s
             q += 1
         p += 2
@@ -622,30 +625,33 @@ def _multiply(X, old, w, Q):
 
 @_compile
 def _gather(atoms, block, i, old, w, work):
-    """Q and c of sample i's working set, from its `old`-th member on."""
-    gram, vectors, members = atoms.gram, atoms.vectors, block.members
-    Q, c, d = work.Q, work.c, atoms.vectors.shape[1]
-    if gram.shape[0] > 0:
+    """Q and c of sample i's working set, from its `old`-th member on.
+
+    Without a stored Gram matrix the products of the first members are kept from call to call.
+    """
+    gram, members, products = atoms.gram, block.members, block.products
+    Q, c, own = work.Q, work.c, block.excluded[i]
+    stored, cap = gram.shape[0] > 0, products.shape[1]
+    if stored:
         for p in range(old, w):
             at = members[i, p]
             for q in range(p + 1):
                 Q[p, q] = gram[at, members[i, q]]
     else:
-        chosen = work.chosen
-        for p in range(old, w):
-            at = members[i, p]
-            for k in range(d):
-                chosen[p, k] = vectors[at, k]
-        _multiply(chosen, old, w, Q)
-    own = block.excluded[i]
+        kept = max(old, min(block.kept[i], w))
+        for p in range(old, kept):
+            for q in range(p + 1):
+                Q[p, q] = products[i, p, q]
+        _multiply(atoms.vectors, members, i, kept, w, Q)
+        for p in range(kept, min(w, cap)):
+            for q in range(p + 1):
+                products[i, p, q] = Q[p, q]
+        block.kept[i] = max(block.kept[i], min(w, cap))
     for p in range(old, w):
         at = members[i, p]
         for q in range(p):
             Q[q, p] = Q[p, q]
-        if gram.shape[0] > 0 and own >= 0:
-            c[p] = gram[own, at]
-        else:
-            c[p] = _dot_row(vectors, at, work.target)
+        c[p] = gram[own, at] if stored and own >= 0 else _dot_row(atoms.vectors, at, work.target)
 
 
 @_compile

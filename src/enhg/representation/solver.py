@@ -27,6 +27,7 @@ _PART_OF_FREE_MEMORY = 0.25
 _MOST_BLOCK_ROWS = 512
 _FIRST_WORKING_SET = 32
 _FIRST_ROOM = 512
+_KEPT_PRODUCTS = 160
 _ROWS_PER_TASK = 32
 _GRAM_TILE, _MIRROR_TILE = 1024, 128
 
@@ -384,6 +385,10 @@ def _open(
         slots=np.arange(n),
         members=np.zeros((n, room), np.int64),
         sizes=np.zeros(n, np.int64),
+        products=np.empty(
+            (0 if len(atoms.gram) else n, _KEPT_PRODUCTS, _KEPT_PRODUCTS), targets.dtype
+        ),
+        kept=np.zeros(n, np.int64),
         values=np.zeros((n, room)),
         a=scales / gammas,
         b=2 * problem.lam * scales / gammas,
