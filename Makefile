@@ -8,7 +8,8 @@ help:
 	@echo "make demo    cluster and classify the embedded digits; pictures go to enhg-demo/"
 	@echo "make test    tests, doctests, linters, type checker, import contract"
 	@echo "make lint    only the linters, type checker and import contract"
-	@echo "make bench   the speed of the solver against one matrix product and scikit-learn"
+	@echo "make bench   speed and memory against one matrix product and other libraries, into"
+	@echo "             benchmarks/results/; one of them alone with NAME=sparse"
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -30,7 +31,8 @@ test: lint
 	$(BIN)/python -m pytest
 
 bench: .venv/installed
-	$(BIN)/python benchmarks/first_floor.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m benchmarks $(NAME)
 
 clean:
 	rm -rf .venv build dist enhg-demo

@@ -1,0 +1,390 @@
+"""The named benchmarks: each measures, and says which bars its figures have to meet."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from math import log
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import enhg
+from benchmarks import measure
+from benchmarks.peers import PEERS, calibrate, run
+from benchmarks.problems import TOL, Problem, gram, optimality, warm_up
+
+SPARSE = Problem("mnist", 5000, a=0.1, b=0.1)
+MEDIUM = Problem("mnist", 5000, a=0.05, b=0.5)
+FACES = Problem("yale-b", 2414, a=0.02, b=1.0, center=True)
+_GROWING = (5000, 10_000, 20_000, 40_000)
+_DIMENSIONS = (49, 98, 196, 392, 784, 1568, 3136)
+_PENALTIES = ((0.3, 0.3), (0.2, 0.2), (0.1, 0.1), (0.05, 0.1), (0.05, 0.5), (0.02, 0.5), (0.02, 1))
+_ROWS_IN_SERIES = 5
+_SMALL_BUDGET = 64 * 2**20  # bytes: too small for any Gram matrix of the series
+_MATCHED = 0.02  # two losses are as sparse as each other when non-zeros differ by less
+
+Record = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the data are, how many rows a peer is timed on, and a limit on n for trials."""
+
+    data: Path
+    peer_rows: int = 20
+    limit: int | None = None
+
+    def sizes(self, *counts: int) -> list[int]:
+        """The numbers of samples, shrunk in proportion so that the largest keeps the limit."""
+        shrink = min(1.0, (self.limit or max(counts)) / max(counts))
+        return [round(count * shrink) for count in counts]
+
+    def sized(self, problem: Problem) -> Problem:
+        return problem.but(count=self.sizes(problem.count)[0])
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a figure has to be: at most or at least the limit."""
+
+    what: str
+    measured: float
+    relation: str
+    limit: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a benchmark found: one record for each thing measured, and the bars."""
+
+    records: list[Record]
+    bars: list[Bar]
+
+    def as_json(self) -> Record:
+        return {"records": self.records, "bars": [asdict(bar) for bar in self.bars]}
+
+
+def at_most(what: str, measured: float, limit: float, unit: str = "") -> Bar:
+    return Bar(what, float(measured), "at most", limit, unit)
+
+
+def at_least(what: str, measured: float, limit: float, unit: str = "") -> Bar:
+    return Bar(what, float(measured), "at least", limit, unit)
+
+
+def certified(*records: Record) -> Bar:
+    return at_most("worst certificate", max(record["certificate"] for record in records), TOL)
+
+
+def solve_all(problem: Problem, X: NDArray, times: int) -> tuple[Record, enhg.Representation]:
+    """Ours and Gram in turns after a whole run of ours as warm-up, and what that run found."""
+    solver = problem.solver(X)
+    found = solver()
+    best = measure.best_of_each({"ours": solver, "gram": gram(X)}, times)
+    record = {
+        "samples": len(X),
+        "features": X.shape[1],
+        "a": problem.a,
+        "b": problem.b,
+        "nonzeros": found.coefficients.nnz / len(X),
+        "certificate": float(found.certificate.max()),
+        "seconds": best["ours"],
+        "gram_seconds": best["gram"],
+        "times_gram": best["ours"] / best["gram"],
+    }
+    return record, found
+
+
+def side_by_side(problem: Problem, X: NDArray, times: int, peer_rows: int) -> Record:
+    """Ours on all samples, every peer on some of them spread evenly, judged alike."""
+    record, found = solve_all(problem, X, times)
+    rows = np.unique(np.linspace(0, len(X) - 1, peer_rows).astype(int))
+    solvers = [
+        {
+            "name": "enhg",
+            "seconds": record["seconds"],
+            "rows": len(X),
+            "tol": TOL,
+            "precision": str(X.dtype),
+        }
+    ]
+    answers = [found.coefficients[rows].toarray()]
+    for peer in PEERS:
+        setting = calibrate(peer, X, rows, problem)
+        done = run(peer, setting, X, rows, problem)
+        solvers.append(
+            {
+                "name": peer.name,
+                "seconds": done.seconds * len(X),
+                "rows": len(rows),
+                "tol": setting.tol,
+                "precision": setting.dtype,
+            }
+        )
+        answers.append(done.Z)
+    judged = [optimality(X, rows, Z, problem.a, problem.b) for Z in answers]
+    best = np.min([objective for objective, _ in judged], axis=0)
+    for solver, (objective, violation) in zip(solvers, judged, strict=True):
+        solver["violation"] = float(violation.max())
+        solver["suboptimality"] = float((objective / best - 1).max())
+    fastest = min(solvers[1:], key=lambda one: one["seconds"])
+    return record | {
+        "solvers": solvers,
+        "fastest_peer": fastest["name"],
+        "times_fastest_peer": fastest["seconds"] / record["seconds"],
+    }
+
+
+def _against_peers(
+    problem: Problem, options: Options, gram_limit: float | None, peer_limit: float
+) -> Outcome:
+    problem = options.sized(problem)
+    record = side_by_side(problem, problem.samples(options.data), 5, options.peer_rows)
+    bars = [
+        at_least(
+            f"faster than the fastest peer, {record['fastest_peer']}",
+            record["times_fastest_peer"],
+            peer_limit,
+            "×",
+        ),
+        certified(record),
+    ]
+    if gram_limit is not None:
+        bars.insert(0, at_most("time", record["times_gram"], gram_limit, "× Gram"))
+    return Outcome([record], bars)
+
+
+def sparse(options: Options) -> Outcome:
+    """First 5000 MNIST images, a = b = 0.1"""
+    return _against_peers(SPARSE, options, gram_limit=5, peer_limit=100)
+
+
+def medium(options: Options) -> Outcome:
+    """First 5000 MNIST images, a = 0.05, b = 0.5"""
+    return _against_peers(MEDIUM, options, gram_limit=15, peer_limit=50)
+
+
+def faces(options: Options) -> Outcome:
+    """Extended Yale B, all 2414 images, zero mean, a = 0.02, b = 1"""
+    return _against_peers(FACES, options, gram_limit=None, peer_limit=60)
+
+
+def large(options: Options) -> Outcome:
+    """First 20 000 MNIST images, a = b = 0.1"""
+    problem = options.sized(SPARSE.but(count=20_000))
+    record, _ = solve_all(problem, problem.samples(options.data), 3)
+    return Outcome(
+        [record], [at_most("time", record["times_gram"], 4, "× Gram"), certified(record)]
+    )
+
+
+def full(options: Options) -> Outcome:
+    """All 70 000 MNIST images, a = b = 0.1, and their clustering; Gram in blocks"""
+    problem = options.sized(SPARSE.but(count=70_000))
+    with _on_disk(problem.samples(options.data)) as file:
+        ours = _apart("represent", problem, file, gram_runs=2)
+        whole = _apart("cluster", problem, file, gram_runs=2)
+    return Outcome(
+        [ours, whole],
+        [
+            at_most("representation", ours["seconds"] / ours["gram_seconds"], 6, "× Gram"),
+            at_most("peak memory of the representation", ours["peak_bytes"] / 1e9, 3, "GB"),
+            at_most("whole clustering", whole["seconds"] / whole["gram_seconds"], 9, "× Gram"),
+            certified(ours),
+        ],
+    )
+
+
+def threads(options: Options) -> Outcome:
+    """Two threads against one, first 20 000 MNIST images, a = b = 0.1"""
+    problem = options.sized(SPARSE.but(count=20_000))
+    X = problem.samples(options.data)
+    works = {str(jobs): problem.solver(X, n_jobs=jobs) for jobs in (1, 2)}
+    warm_up(X, **problem.parameters)
+    best = measure.best_of_each(works, 2)
+    records = [
+        {"samples": len(X), "threads": int(jobs), "seconds": best[jobs]} for jobs in sorted(best)
+    ]
+    return Outcome(
+        records, [at_least("two threads against one", best["1"] / best["2"], 1.7, "× as fast")]
+    )
+
+
+def norm(options: Options) -> Outcome:
+    """Norm loss against squared loss at the same number of non-zeros"""
+    problem = options.sized(SPARSE)
+    X = problem.samples(options.data)
+    squared = problem.solver(X)()
+    choices = {"loss": "norm", "gamma": _matching_gamma(problem, X, squared.coefficients.nnz)}
+    robust = problem.solver(X, **choices)()
+    best = measure.best_of_each(
+        {"squared": problem.solver(X), "norm": problem.solver(X, **choices)}, 5
+    )
+    records = [
+        {
+            "samples": len(X),
+            "loss": loss,
+            "gamma": gamma,
+            "nonzeros": found.coefficients.nnz / len(X),
+            "certificate": float(found.certificate.max()),
+            "seconds": best[loss],
+        }
+        for loss, gamma, found in (
+            ("squared", 1 / problem.a, squared),
+            ("norm", choices["gamma"], robust),
+        )
+    ]
+    cost = best["norm"] / best["squared"]
+    return Outcome(
+        records,
+        [
+            at_most("norm loss against squared loss", cost, 2, "× the time"),
+            certified(*records),
+        ],
+    )
+
+
+def _matching_gamma(problem: Problem, X: NDArray, nonzeros: int) -> float:
+    """The norm loss's γ at which it keeps as many coefficients, by bisection of its logarithm."""
+    low, high = 1.0, 1000.0
+    for _ in range(20):
+        gamma = float(np.sqrt(low * high))
+        count = problem.solver(X, loss="norm", gamma=gamma)().coefficients.nnz
+        if abs(count - nonzeros) <= _MATCHED * nonzeros:
+            return gamma
+        low, high = (gamma, high) if count < nonzeros else (low, gamma)
+    raise RuntimeError(f"no gamma from 1 to 1000 gives the norm loss {nonzeros} non-zeros")
+
+
+def growth(options: Options) -> Outcome:
+    """Time against n: MNIST, a = b = 0.1"""
+    records = []
+    for count in options.sizes(*_GROWING):
+        problem = SPARSE.but(count=count)
+        X = problem.samples(options.data)
+        records.append(side_by_side(problem, X, 2, min(options.peer_rows, _ROWS_IN_SERIES)))
+    exponent = _exponent(records, lambda record: record["seconds"])
+    return Outcome(
+        records,
+        [
+            at_most(f"exponent of n in the time, {_span(records)}", exponent, 2),
+            certified(*records),
+        ],
+    )
+
+
+def features(options: Options) -> Outcome:
+    """Time against d: 5000 MNIST images turned to fewer or repeated to more features"""
+    problem = options.sized(SPARSE)
+    images = problem.samples(options.data)
+    records = [
+        side_by_side(problem, _with_features(images, d), 3, min(options.peer_rows, _ROWS_IN_SERIES))
+        for d in _DIMENSIONS
+    ]
+    return Outcome(records, [certified(*records)])
+
+
+def _with_features(X: NDArray, d: int) -> NDArray:
+    """The samples' main d directions, or every feature several times over: their inner products
+    stay nearly or exactly what they were, so that only d changes."""
+    if d > X.shape[1]:
+        X = np.repeat(X, d // X.shape[1], axis=1)
+    elif d < X.shape[1]:
+        _, directions = np.linalg.eigh(X.T @ X)
+        X = X @ directions[:, -d:]
+    return np.ascontiguousarray(enhg.normalize_samples(X, center=False))
+
+
+def sparsity(options: Options) -> Outcome:
+    """Time against the non-zeros a sample: 5000 MNIST images, penalties from strong to weak"""
+    problem = options.sized(SPARSE)
+    X = problem.samples(options.data)
+    records = [
+        side_by_side(problem.but(a=a, b=b), X, 3, min(options.peer_rows, _ROWS_IN_SERIES))
+        for a, b in _PENALTIES
+    ]
+    records.sort(key=lambda record: record["nonzeros"])
+    return Outcome(records, [certified(*records)])
+
+
+def memory(options: Options) -> Outcome:
+    """Peak resident memory against n, with the Gram matrix kept while it fits and without"""
+    records = []
+    for count in options.sizes(*_GROWING):
+        problem = SPARSE.but(count=count)
+        with _on_disk(problem.samples(options.data)) as file:
+            for budget in (None, _SMALL_BUDGET):
+                choices = {} if budget is None else {"memory": budget}
+                records.append(
+                    _apart("represent", problem, file, **choices) | {"gram_budget": budget}
+                )
+    past = [record for record in records if record["gram_budget"] is not None]
+    exponent = _exponent(past, lambda record: record["peak_bytes"] - record["bytes_before"])
+    return Outcome(
+        records,
+        [at_most(f"exponent of n in the memory past the budget, {_span(past)}", exponent, 1.1)],
+    )
+
+
+def stages(options: Options) -> Outcome:
+    """Share of each stage in the whole clustering of MNIST, a = b = 0.1"""
+    records = []
+    for count in options.sizes(*_GROWING):
+        problem = SPARSE.but(count=count)
+        with _on_disk(problem.samples(options.data)) as file:
+            records.append(_apart("cluster", problem, file))
+    return Outcome(records, [])
+
+
+def cold(options: Options) -> Outcome:
+    """Import and the very first call, in a new interpreter with nothing compiled"""
+    with tempfile.TemporaryDirectory() as cache:
+        apart = {"NUMBA_CACHE_DIR": cache}
+        first = measure.in_new_process("start", apart)
+        second = measure.in_new_process("start", apart)
+    return Outcome(
+        [{"cache": "empty"} | first, {"cache": "filled"} | second],
+        [at_most("first call with nothing compiled", first["first_call_seconds"], 15, "s")],
+    )
+
+
+@contextmanager
+def _on_disk(X: NDArray) -> Iterator[Path]:
+    """The samples in a file for a new process, which then holds nothing but them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "samples.npy"
+        np.save(file, X)
+        yield file
+
+
+def _apart(
+    task: str, problem: Problem, file: Path, gram_runs: int = 0, **choices: object
+) -> Record:
+    found = measure.in_new_process(
+        task, samples=file, parameters=problem.parameters | choices, gram_runs=gram_runs
+    )
+    return {"task": task, "samples": problem.count, "a": problem.a, "b": problem.b} | found
+
+
+def _exponent(records: list[Record], figure: Callable[[Record], float]) -> float:
+    """p of n^p between the smallest and the largest n."""
+    first, last = records[0], records[-1]
+    return log(figure(last) / figure(first)) / log(last["samples"] / first["samples"])
+
+
+def _span(records: list[Record]) -> str:
+    return f"from n = {records[0]['samples']} to {records[-1]['samples']}"
+
+
+BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
+    work.__name__: work
+    for work in (
+        cold, sparse, medium, faces, norm, threads, large,
+        features, sparsity, memory, stages, growth, full,
+    )
+}  # fmt: skip
