@@ -387,7 +387,7 @@ def test_parameters_go_round():
     given = {
         "gamma": 3.0, "lam": 0.25, "loss": "norm", "scale": "absolute", "normalize": "unit",
         "rule": "mass", "level": 0.5, "signed": True, "incidence": "binary",
-        "weights": "product", "tol": 1e-3, "n_jobs": 1,
+        "weights": "product", "tol": 1e-3, "memory": 10**6, "n_jobs": 1,
     }  # fmt: skip
     structure = ElasticNetHypergraph(**given)
     assert structure.get_params() == given
