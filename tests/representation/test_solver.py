@@ -84,7 +84,7 @@ def test_every_row_is_optimal_and_the_certificate_says_so(shape, dtype):
         true = violations(X, found.coefficients, gamma, lam, loss, scale)
         label = f"{loss} {scale} lam={lam} gamma={gamma}"
         # At an exact fit a is near 1e-8; γᵢ is computed in the precision of the data.
-            rounding = 1e-5 if dtype == np.float32 else 1e-7
+        rounding = 1e-5 if dtype == np.float32 else 1e-7
         assert true.max() <= TOL + rounding, label
         assert found.certificate.max() <= TOL, label
         np.testing.assert_allclose(found.certificate, true, atol=rounding, err_msg=label)
