@@ -87,6 +87,31 @@ class Block(NamedTuple):
     done: NDArray  # no atom violates the conditions
 
 
+class Level(NamedTuple):
+    """The penalties of one sample's problem, and what moves them."""
+
+    norm_loss: bool
+    lam: float
+    gamma: float
+    floor: float
+    now: NDArray  # a, b, σ, and ‖r‖² at the anchor
+    anchor_z: NDArray  # coefficients for which ‖r‖² is known, and g there
+    anchor_g: NDArray
+
+
+class Factor(NamedTuple):
+    """The Cholesky factor of a support: UᵀU = Q + bI on the atoms whose coefficients are free."""
+
+    U: NDArray  # by rows
+    ridge: NDArray  # the b it was made for
+    support: NDArray  # the atoms in it, in its order
+    place: NDArray  # 1 where an atom is in it, else 0
+    size: NDArray  # how many are
+    step: NDArray
+    pull: NDArray
+    column: NDArray
+
+
 class Work(NamedTuple):
     """Room for one sample's problem."""
 
@@ -94,22 +119,15 @@ class Work(NamedTuple):
     coarse: NDArray  # z and g in the precision of the data, for sweeps
     c: NDArray
     g: NDArray
-    level: NDArray  # a, b, σ, and ‖r‖² at the anchor
-    anchor_z: NDArray  # coefficients for which ‖r‖² is known, and g there
+    now: NDArray  # of its level
+    anchor_z: NDArray
     anchor_g: NDArray
     target: NDArray  # the sample
     residual: NDArray
     reference: NDArray  # the residual that the scores are of
     scored: NDArray  # the coefficients that they are of
-    U: NDArray  # the support's Cholesky factor: UᵀU = Q + bI, by rows
-    ridge: NDArray  # the b it was made for
-    support: NDArray  # the atoms in it, in its order
-    place: NDArray  # 1 where an atom is in it, else 0
-    size: NDArray  # how many are
+    factor: Factor
     listed: NDArray  # some atoms
-    step: NDArray
-    pull: NDArray
-    column: NDArray
     trial: NDArray
     trial_g: NDArray
 
@@ -122,22 +140,24 @@ def workspace(atoms: Atoms, room: int) -> Work:
         coarse=np.empty((2, n), own),
         c=np.empty(n),
         g=np.empty(n),
-        level=np.empty(4),
+        now=np.empty(4),
         anchor_z=np.empty(n),
         anchor_g=np.empty(n),
         target=np.empty(d),
         residual=np.empty(d),
         reference=np.empty(d),
         scored=np.empty(n),
-        U=np.empty((n, n)),
-        ridge=np.empty(1),
-        support=np.empty(n, np.int64),
-        place=np.empty(n, np.int64),
-        size=np.empty(1, np.int64),
+        factor=Factor(
+            U=np.empty((n, n)),
+            ridge=np.empty(1),
+            support=np.empty(n, np.int64),
+            place=np.empty(n, np.int64),
+            size=np.empty(1, np.int64),
+            step=np.empty(n),
+            pull=np.empty(n),
+            column=np.empty(n),
+        ),
         listed=np.empty(m, np.int64),
-        step=np.empty(n),
-        pull=np.empty(n),
-        column=np.empty(n),
         trial=np.empty(n),
         trial_g=np.empty(n),
     )
@@ -219,9 +239,9 @@ def _sweep(Q, z, g, l1, ridge):
 
 
 @_compile
-def _correlate(Q, c, z, g, work):
+def _correlate(Q, c, z, g, used):
     """g = c − Qz."""
-    w, count, used = z.shape[0], 0, work.listed
+    w, count = z.shape[0], 0
     for k in range(w):
         g[k] = c[k]
         if z[k] != 0.0:
@@ -243,34 +263,34 @@ def _correlate(Q, c, z, g, work):
 
 
 @_compile
-def _square(z, g, work):
+def _square(level, z, g):
     """‖r‖² at z, by how far z is from the anchor, where it is known."""
-    square = work.level[3]
+    square = level.now[3]
     for j in range(z.shape[0]):
-        square -= (z[j] - work.anchor_z[j]) * (work.anchor_g[j] + g[j])
+        square -= (z[j] - level.anchor_z[j]) * (level.anchor_g[j] + g[j])
     return max(square, 0.0)
 
 
 @_compile
-def _set_level(atoms, gamma, floor, z, g, work):
+def _set_level(level, z, g):
     """Norm loss: σ, and a and b with it, at the present z."""
-    if atoms.norm_loss:
-        sigma = max(np.sqrt(_square(z, g, work)), floor)
-        work.level[0] = sigma / gamma
-        work.level[1] = 2.0 * atoms.lam * sigma / gamma
-        work.level[2] = sigma
+    if level.norm_loss:
+        sigma = max(np.sqrt(_square(level, z, g)), level.floor)
+        level.now[0] = sigma / level.gamma
+        level.now[1] = 2.0 * level.lam * sigma / level.gamma
+        level.now[2] = sigma
 
 
 @_compile
-def _objective(atoms, gamma, floor, z, g, work):
+def _objective(level, z, g):
     """What is minimised, as a function of z alone."""
-    fit, penalty = 0.5 * _square(z, g, work), 0.0
+    fit, penalty = 0.5 * _square(level, z, g), 0.0
     for j in range(z.shape[0]):
-        penalty += abs(z[j]) + atoms.lam * z[j] * z[j]
-    if atoms.norm_loss:
+        penalty += abs(z[j]) + level.lam * z[j] * z[j]
+    if level.norm_loss:
         norm = np.sqrt(2.0 * fit)
-        fit = norm if norm > floor else fit / floor + 0.5 * floor
-    return fit + penalty / gamma
+        fit = norm if norm > level.floor else fit / level.floor + 0.5 * level.floor
+    return fit + penalty / level.gamma
 
 
 @_compile
@@ -297,9 +317,9 @@ def _solve_upper(U, x, size):
 
 
 @_compile
-def _factorize(Q, b, work):
+def _factorize(Q, b, factor):
     """The Cholesky factor of a whole support; False if its atoms are linearly dependent."""
-    U, support, size = work.U, work.support, work.size[0]
+    U, support, size = factor.U, factor.support, factor.size[0]
     for i in range(size):
         at, rest = support[i], size - i
         for j in range(rest):
@@ -333,13 +353,13 @@ def _factorize(Q, b, work):
 
 
 @_compile
-def _append(Q, b, j, work):
+def _append(Q, b, j, factor):
     """Add atom j to the support and its Cholesky factor, as the last column.
 
-    Returns False, with nothing added, if the atom depends linearly on the support; `work.column`
+    Returns False, with nothing added, if the atom depends linearly on the support; `factor.column`
     then says how.
     """
-    U, support, column, size = work.U, work.support, work.column, work.size[0]
+    U, support, column, size = factor.U, factor.support, factor.column, factor.size[0]
     for p in range(size):
         column[p] = Q[j, support[p]]
     _solve_lower(U, column, size)
@@ -353,16 +373,16 @@ def _append(Q, b, j, work):
         U[p, size] = column[p]
     U[size, size] = np.sqrt(rest)
     support[size] = j
-    work.place[j] = 1
-    work.size[0] = size + 1
+    factor.place[j] = 1
+    factor.size[0] = size + 1
     return True
 
 
 @_compile
-def _remove(at, work):
+def _remove(at, factor):
     """Take the atom at a position out of the support and its Cholesky factor, by rotations."""
-    U, support, size = work.U, work.support, work.size[0]
-    work.place[support[at]] = 0
+    U, support, size = factor.U, factor.support, factor.size[0]
+    factor.place[support[at]] = 0
     for q in range(at, size - 1):
         support[q] = support[q + 1]
     for k in range(size):
@@ -377,21 +397,21 @@ def _remove(at, work):
             x, y = upper[q], lower[q]
             upper[q] = cosine * x + sine * y
             lower[q] = cosine * y - sine * x
-    work.size[0] = size - 1
+    factor.size[0] = size - 1
 
 
 @_compile
-def _exchange(z, g, j, work):
+def _exchange(z, g, j, factor):
     """Move along the dependence of atom j on the support until a coefficient reaches zero.
 
     The move changes no residual, and in one direction it does not lengthen ‖z‖₁. Returns the
     position of the atom that reached zero (the support's size for j itself), or −1 if rounding
     hides it.
     """
-    support, step, size = work.support, work.step, work.size[0]
+    support, step, size = factor.support, factor.step, factor.size[0]
     for p in range(size):
-        step[p] = work.column[p]
-    _solve_upper(work.U, step, size)
+        step[p] = factor.column[p]
+    _solve_upper(factor.U, step, size)
     toward = _sign(g[j])
     if z[j] != 0.0:
         growth = _sign(z[j])  # of ‖z‖₁ as z[j] grows and the support makes up for it
@@ -415,68 +435,68 @@ def _exchange(z, g, j, work):
 
 
 @_join
-def _enter(Q, z, g, b, j, work):
+def _enter(Q, z, g, b, j, factor):
     """Add atom j to the support, in exchange for another if it depends on them linearly (only
     possible without a ridge)."""
-    while not _append(Q, b, j, work):
-        leaves = _exchange(z, g, j, work)
-        if leaves < 0 or leaves == work.size[0]:
+    while not _append(Q, b, j, factor):
+        leaves = _exchange(z, g, j, factor)
+        if leaves < 0 or leaves == factor.size[0]:
             return
-        _remove(leaves, work)
+        _remove(leaves, factor)
 
 
 @_join
-def _follow_support(Q, z, g, b, newcomer, work):
+def _follow_support(Q, z, g, b, newcomer, factor):
     """Bring the factor to the present support, and one atom more unless −1: by changes if they are
     few, else anew."""
-    size, support, place = work.size[0], work.support, work.place
+    size, support, place = factor.size[0], factor.support, factor.place
     changes, count = 0, 0
     for j in range(z.shape[0]):
         changes += place[j] != (z[j] != 0.0)
         count += z[j] != 0.0
-    if abs(work.ridge[0] - b) <= _STALE_RIDGE * b and 8 * changes <= size:
+    if abs(factor.ridge[0] - b) <= _STALE_RIDGE * b and 8 * changes <= size:
         for p in range(size - 1, -1, -1):
             if z[support[p]] == 0.0:
-                _remove(p, work)
+                _remove(p, factor)
     else:
-        work.ridge[0] = b
-        work.size[0] = 0
+        factor.ridge[0] = b
+        factor.size[0] = 0
         for j in range(z.shape[0]):
             place[j] = 0
             if z[j] != 0.0:
-                support[work.size[0]] = j
-                work.size[0] += 1
-        if _factorize(Q, b, work):
-            for p in range(work.size[0]):
+                support[factor.size[0]] = j
+                factor.size[0] += 1
+        if _factorize(Q, b, factor):
+            for p in range(factor.size[0]):
                 place[support[p]] = 1
         else:
-            work.size[0] = 0
+            factor.size[0] = 0
     for j in range(z.shape[0]):
         if place[j] == 0 and (z[j] != 0.0 or j == newcomer):
-            _enter(Q, z, g, work.ridge[0], j, work)
+            _enter(Q, z, g, factor.ridge[0], j, factor)
 
 
 @_compile
-def _newton_step(bent, z, g, work):
-    """The step to the minimum over the support with its present signs, into `work.step`.
+def _newton_step(bent, now, z, g, factor):
+    """The step to the minimum over the support with its present signs, into `factor.step`.
 
     With the norm loss that is a minimum at the present σ, which always lowers the objective;
     `bent` also counts on how σ will follow, which gets there faster when it is close.
     """
-    support, step, pull, size = work.support, work.step, work.pull, work.size[0]
-    a, b, sigma = work.level[0], work.level[1], work.level[2]
+    support, step, pull, size = factor.support, factor.step, factor.pull, factor.size[0]
+    a, b, sigma = now[0], now[1], now[2]
     for p in range(size):
         j = support[p]
         positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
         step[p] = g[j] - b * z[j] - (a if positive else -a)
-    _solve_lower(work.U, step, size)
-    _solve_upper(work.U, step, size)
+    _solve_lower(factor.U, step, size)
+    _solve_upper(factor.U, step, size)
     if bent:
         # A term of rank one, −ggᵀ/σ², in the second derivative of ‖r‖.
         for p in range(size):
             pull[p] = g[support[p]]
-        _solve_lower(work.U, pull, size)
-        _solve_upper(work.U, pull, size)
+        _solve_lower(factor.U, pull, size)
+        _solve_upper(factor.U, pull, size)
         along, bend = 0.0, 0.0
         for p in range(size):
             along += g[support[p]] * step[p]
@@ -487,21 +507,22 @@ def _newton_step(bent, z, g, work):
 
 
 @_compile
-def _descend(atoms, gamma, floor, Q, c, z, g, work):
+def _descend(level, Q, c, z, g, work):
     """Newton steps with fixed signs, until one can be made whole.
 
     Coordinates whose sign would flip are set to zero, all at once if that lowers the objective,
     else only the first on the way there, which always lowers it.
     """
-    support, step = work.support, work.step
+    factor = work.factor
+    support, step = factor.support, factor.step
     w = z.shape[0]
     trial, trial_g = work.trial[:w], work.trial_g[:w]
-    bent = atoms.norm_loss
+    bent = level.norm_loss
     while True:
-        size = work.size[0]
-        before = _objective(atoms, gamma, floor, z, g, work)
-        bent = bent and work.level[2] > floor
-        _newton_step(bent, z, g, work)
+        size = factor.size[0]
+        before = _objective(level, z, g)
+        bent = bent and level.now[2] > level.floor
+        _newton_step(bent, level.now, z, g, factor)
         length, first = 1.0, -1
         _copy(z, trial)
         for p in range(size):
@@ -513,9 +534,9 @@ def _descend(atoms, gamma, floor, Q, c, z, g, work):
                 reach = min(1.0, abs(z[j]) / abs(step[p])) if z[j] != 0.0 else 0.0
                 if first < 0 or reach < length:
                     length, first = reach, p
-        _correlate(Q, c, trial, trial_g, work)
+        _correlate(Q, c, trial, trial_g, work.listed)
         if bent or first >= 0:
-            after = _objective(atoms, gamma, floor, trial, trial_g, work)
+            after = _objective(level, trial, trial_g)
             if bent and not after <= before + _ROUNDING * abs(before):
                 bent = False
                 continue
@@ -523,65 +544,65 @@ def _descend(atoms, gamma, floor, Q, c, z, g, work):
                 for p in range(size):
                     trial[support[p]] = z[support[p]] + length * step[p]
                 trial[support[first]] = 0.0
-                _correlate(Q, c, trial, trial_g, work)
+                _correlate(Q, c, trial, trial_g, work.listed)
         _copy(trial, z)
         _copy(trial_g, g)
-        _set_level(atoms, gamma, floor, z, g, work)
+        _set_level(level, z, g)
         if first < 0:
             return
         for p in range(size - 1, -1, -1):
             if z[support[p]] == 0.0:
-                _remove(p, work)
+                _remove(p, factor)
 
 
 @_join
-def _solve_model(atoms, gamma, floor, Q, c, z, g, work, tol):
+def _solve_model(level, Q, c, z, g, work, tol):
     """Minimise over the working set from the given z; whether a violation of tol is reached.
 
     Sweeps find the support, until they no longer change it, and Newton steps do the rest. Where
     sweeps only crawl, for atoms that are close to dependent, the worst violator alone is let into
     the support each time, as in an active set method, until rounding ends that.
     """
-    level = work.level
+    now, factor = level.now, work.factor
     w = z.shape[0]
     coarse_z, coarse_g = work.coarse[0, :w], work.coarse[1, :w]
     rounds, waited, best = 0, 0, np.inf
-    while waited <= _PATIENCE + work.size[0]:
-        _correlate(Q, c, z, g, work)
-        _set_level(atoms, gamma, floor, z, g, work)
-        used, unused = _violations(g, z, level[0], level[1])
+    while waited <= _PATIENCE + factor.size[0]:
+        _correlate(Q, c, z, g, work.listed)
+        _set_level(level, z, g)
+        used, unused = _violations(g, z, now[0], now[1])
         violation = max(used, unused)
         if violation <= tol:
             return True
         sweeping = rounds < _MOST_ROUNDS
         rounds += 1
-        if sweeping and (unused > tol or work.size[0] == 0):
+        if sweeping and (unused > tol or factor.size[0] == 0):
             _copy(z, coarse_z)
             _copy(g, coarse_g)
             for _ in range(3 + w // 16):
-                turns = _sweep(Q, coarse_z, coarse_g, level[0], level[1])
-                _set_level(atoms, gamma, floor, coarse_z, coarse_g, work)
+                turns = _sweep(Q, coarse_z, coarse_g, now[0], now[1])
+                _set_level(level, coarse_z, coarse_g)
                 if turns == 0:
                     break
             _copy(coarse_z, z)
-            _correlate(Q, c, z, g, work)
-            _set_level(atoms, gamma, floor, z, g, work)
+            _correlate(Q, c, z, g, work.listed)
+            _set_level(level, z, g)
             # Where the ridge dominates, sweeps alone converge fast and need no factorization.
-            used, unused = _violations(g, z, level[0], level[1])
+            used, unused = _violations(g, z, now[0], now[1])
             if max(used, unused) <= max(tol, 0.1 * violation):
                 continue
         worst = np.int64(-1)
         if not sweeping:
             waited = 0 if violation < 0.9 * best else waited + 1
             best = min(best, violation)
-            excess = level[0] * tol
+            excess = now[0] * tol
             for j in range(w):
-                if z[j] == 0.0 and abs(g[j]) - level[0] > excess:
-                    worst, excess = j, abs(g[j]) - level[0]
-        _follow_support(Q, z, g, level[1], worst, work)
-        _correlate(Q, c, z, g, work)
-        _set_level(atoms, gamma, floor, z, g, work)
-        _descend(atoms, gamma, floor, Q, c, z, g, work)
+                if z[j] == 0.0 and abs(g[j]) - now[0] > excess:
+                    worst, excess = j, abs(g[j]) - now[0]
+        _follow_support(Q, z, g, now[1], worst, factor)
+        _correlate(Q, c, z, g, work.listed)
+        _set_level(level, z, g)
+        _descend(level, Q, c, z, g, work)
     return False
 
 
@@ -669,12 +690,12 @@ def _find_residual(atoms, members, z, work):
 
 
 @_compile
-def _correct_model(atoms, gamma, floor, members, c, z, g, work):
+def _correct_model(atoms, level, members, c, z, g, work):
     """Compute the residual, and what it says, in float64; shift c so that the model agrees.
 
     Atoms that are far from entering, by more than the model can be wrong, stay as they are.
     """
-    level, residual = work.level, work.residual
+    residual = work.residual
     _find_residual(atoms, members, z, work)
     total = 0.0
     for p in range(z.shape[0]):
@@ -685,39 +706,38 @@ def _correct_model(atoms, gamma, floor, members, c, z, g, work):
         * (np.sqrt(_dot(work.target, work.target)) + 2.0 * total * atoms.longest)
     )
     for p in range(z.shape[0]):
-        if z[p] != 0.0 or abs(g[p]) + off > level[0]:
+        if z[p] != 0.0 or abs(g[p]) + off > level.now[0]:
             exact = _dot_row(atoms.vectors, members[p], residual)
             c[p] += exact - g[p]
             g[p] = exact
-    level[3] = _dot(residual, residual)
-    _copy(z, work.anchor_z)
-    _copy(g, work.anchor_g)
-    _set_level(atoms, gamma, floor, z, g, work)
+    level.now[3] = _dot(residual, residual)
+    _copy(z, level.anchor_z)
+    _copy(g, level.anchor_g)
+    _set_level(level, z, g)
 
 
 @_join
-def _solve(atoms, block, i, work, loosely):
+def _solve(atoms, block, i, level, work, loosely):
     """Solve sample i on its working set; whether that succeeded."""
     w = block.sizes[i]
     z, c, g = block.values[i, :w], work.c[:w], work.g[:w]
-    gamma, floor, members = block.gammas[i], block.floors[i], block.members[i, :w]
-    level = work.level
+    members, now = block.members[i, :w], level.now
     tol = _LOOSE if loosely else 0.1 * atoms.tol
     violation, solved = np.inf, False
     for _ in range(_MOST_CORRECTIONS):
-        solved = _solve_model(atoms, gamma, floor, work.Q, c, z, g, work, tol)
+        solved = _solve_model(level, work.Q, c, z, g, work, tol)
         if loosely:
             _find_residual(atoms, members, z, work)
             solved = True
             break
         last = violation
-        _correct_model(atoms, gamma, floor, members, c, z, g, work)
-        used, unused = _violations(g, z, level[0], level[1])
+        _correct_model(atoms, level, members, c, z, g, work)
+        used, unused = _violations(g, z, now[0], now[1])
         violation = max(used, unused)
         solved = violation <= 0.4 * atoms.tol
         if solved or not violation < 0.9 * last:
             break
-    block.a[i], block.b[i] = level[0], level[1]
+    block.a[i], block.b[i] = now[0], now[1]
     block.certificates[i] = violation
     return solved
 
@@ -878,7 +898,7 @@ def solve(rows, work, atoms, block, count):
     A sample is left when it is done, when scores are needed that are for the driver to compute
     (of the residual it leaves), or when its working set needs more room.
     """
-    scores, members, level = block.scores, block.members, work.level
+    scores, members, now = block.scores, block.members, work.now
     stored = atoms.gram.shape[0] > 0
     for i in rows:
         slot = block.slots[i]
@@ -890,10 +910,14 @@ def solve(rows, work, atoms, block, count):
             _add_largest(block, i, count, 0.0)
             _copy(work.target, work.reference)
         slack = atoms.rounding * atoms.longest * np.sqrt(_dot(work.reference, work.reference))
-        level[0], level[1], level[3] = block.a[i], block.b[i], _dot(work.target, work.target)
-        work.size[0] = 0
+        now[0], now[1], now[3] = block.a[i], block.b[i], _dot(work.target, work.target)
+        level = Level(
+            atoms.norm_loss, atoms.lam, block.gammas[i], block.floors[i], now, work.anchor_z,
+            work.anchor_g
+        )  # fmt: skip
+        work.factor.size[0] = 0
         for p in range(members.shape[1]):
-            work.place[p] = 0
+            work.factor.place[p] = 0
         w, loosely = np.int64(0), not known
         while True:
             _gather(atoms, block, i, w, block.sizes[i], work)
@@ -905,7 +929,7 @@ def solve(rows, work, atoms, block, count):
                     work.anchor_g[w] -= work.Q[w, p] * work.anchor_z[p]
                 w += 1
             if not known:
-                solved = _solve(atoms, block, i, work, loosely)
+                solved = _solve(atoms, block, i, level, work, loosely)
                 if atoms.vectors.itemsize == 4 and (not solved or block.a[i] < 2.0 * slack):
                     block.certificates[i] = np.inf  # float32 will not do
                     block.done[i] = True
