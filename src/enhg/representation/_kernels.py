@@ -176,26 +176,11 @@ def _sign(x):
 
 @_compile
 def _dot(x, y):
+    """In float64, as one of the two is."""
     s = 0.0
     for k in range(x.shape[0]):
         s += x[k] * y[k]
     return s
-
-
-@_compile
-def _dot_row(X, i, y):
-    """Row i of a matrix times a vector, in float64. (Views of rows would be shorter to write; each
-    costs two atomic operations, on a counter that all threads share.)"""
-    s = 0.0
-    for k in range(y.shape[0]):
-        s += np.float64(X[i, k]) * np.float64(y[k])
-    return s
-
-
-@_compile
-def _copy_row(X, i, target):
-    for k in range(X.shape[1]):
-        target[k] = X[i, k]
 
 
 @_compile
@@ -450,10 +435,9 @@ def _follow_support(Q, z, g, b, newcomer, factor):
     """Bring the factor to the present support, and one atom more unless −1: by changes if they are
     few, else anew."""
     size, support, place = factor.size[0], factor.support, factor.place
-    changes, count = 0, 0
+    changes = 0
     for j in range(z.shape[0]):
         changes += place[j] != (z[j] != 0.0)
-        count += z[j] != 0.0
     if abs(factor.ridge[0] - b) <= _STALE_RIDGE * b and 8 * changes <= size:
         for p in range(size - 1, -1, -1):
             if z[support[p]] == 0.0:
@@ -501,9 +485,9 @@ def _newton_step(bent, now, z, g, factor):
         for p in range(size):
             along += g[support[p]] * step[p]
             bend += g[support[p]] * pull[p]
-        factor = along / (sigma * sigma * max(1.0 - bend / (sigma * sigma), 0.05))
+        share = along / (sigma * sigma * max(1.0 - bend / (sigma * sigma), 0.05))
         for p in range(size):
-            step[p] += factor * pull[p]
+            step[p] += share * pull[p]
 
 
 @_compile
@@ -557,7 +541,7 @@ def _descend(level, Q, c, z, g, work):
 
 @_join
 def _solve_model(level, Q, c, z, g, work, tol):
-    """Minimise over the working set from the given z; whether a violation of tol is reached.
+    """Minimise over the working set from the given z, to a violation of tol.
 
     Sweeps find the support, until they no longer change it, and Newton steps do the rest. Where
     sweeps only crawl, for atoms that are close to dependent, the worst violator alone is let into
@@ -573,7 +557,7 @@ def _solve_model(level, Q, c, z, g, work, tol):
         used, unused = _violations(g, z, now[0], now[1])
         violation = max(used, unused)
         if violation <= tol:
-            return True
+            return
         sweeping = rounds < _MOST_ROUNDS
         rounds += 1
         if sweeping and (unused > tol or factor.size[0] == 0):
@@ -603,7 +587,6 @@ def _solve_model(level, Q, c, z, g, work, tol):
         _correlate(Q, c, z, g, work.listed)
         _set_level(level, z, g)
         _descend(level, Q, c, z, g, work)
-    return False
 
 
 @_compile
@@ -672,7 +655,7 @@ def _gather(atoms, block, i, old, w, work):
         at = members[i, p]
         for q in range(p):
             Q[q, p] = Q[p, q]
-        c[p] = gram[own, at] if stored and own >= 0 else _dot_row(atoms.vectors, at, work.target)
+        c[p] = gram[own, at] if stored and own >= 0 else _dot(atoms.vectors[at], work.target)
 
 
 @_compile
@@ -707,7 +690,7 @@ def _correct_model(atoms, level, members, c, z, g, work):
     )
     for p in range(z.shape[0]):
         if z[p] != 0.0 or abs(g[p]) + off > level.now[0]:
-            exact = _dot_row(atoms.vectors, members[p], residual)
+            exact = _dot(atoms.vectors[members[p]], residual)
             c[p] += exact - g[p]
             g[p] = exact
     level.now[3] = _dot(residual, residual)
@@ -725,7 +708,7 @@ def _solve(atoms, block, i, level, work, loosely):
     tol = _LOOSE if loosely else 0.1 * atoms.tol
     violation, solved = np.inf, False
     for _ in range(_MOST_CORRECTIONS):
-        solved = _solve_model(level, work.Q, c, z, g, work, tol)
+        _solve_model(level, work.Q, c, z, g, work, tol)
         if loosely:
             _find_residual(atoms, members, z, work)
             solved = True
@@ -878,7 +861,7 @@ def _check(atoms, block, i, slack, known, work):
         return np.int64(-1)
     worst, violators = 0.0, np.int64(0)
     for k in range(_list_above(scores, slot, lowest, candidates, 0, possible)):
-        score = abs(_dot_row(atoms.vectors, candidates[k], residual))
+        score = abs(_dot(atoms.vectors[candidates[k]], residual))
         worst = max(worst, score)
         if score > limit:
             if violators < most:
@@ -902,10 +885,10 @@ def solve(rows, work, atoms, block, count):
     stored = atoms.gram.shape[0] > 0
     for i in rows:
         slot = block.slots[i]
-        _copy_row(block.targets, i, work.target)
+        _copy(block.targets[i], work.target)
         known = block.sizes[i] > 0
         if known:
-            _copy_row(block.residuals, i, work.reference)
+            _copy(block.residuals[i], work.reference)
         else:
             _add_largest(block, i, count, 0.0)
             _copy(work.target, work.reference)
@@ -951,8 +934,7 @@ def solve(rows, work, atoms, block, count):
                 _copy(work.residual, work.reference)
                 known = True
             if added < 0:
-                for k in range(block.residuals.shape[1]):
-                    block.residuals[i, k] = work.residual[k]
+                _copy(work.residual, block.residuals[i])
                 break
             if added == 0 and block.certificates[i] != np.inf:
                 block.done[i] = True

@@ -196,18 +196,17 @@ class Crew:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def product(self, A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
-        """A @ B.T on all threads."""
+    def product(self, A: NDArray, B: NDArray, out: NDArray) -> None:
+        """out = A @ B.T on all threads."""
         with self._blas.limit(limits=self.size):
-            return np.matmul(A, B.T, out=out)
+            np.matmul(A, B.T, out=out)
 
     def gram(self, X: NDArray) -> NDArray:
         """X @ X.T on all threads: one half of it is computed, the other copied."""
         n = len(X)
         G = np.empty((n, n), X.dtype)
-        with self._blas.limit(limits=self.size):
-            for at in range(0, n, _GRAM_TILE):
-                np.matmul(X[at : at + _GRAM_TILE], X[at:].T, out=G[at : at + _GRAM_TILE, at:])
+        for at in range(0, n, _GRAM_TILE):
+            self.product(X[at : at + _GRAM_TILE], X[at:], G[at : at + _GRAM_TILE, at:])
 
         def mirror(at: int) -> None:
             for below in range(at + _GRAM_TILE, n, _MIRROR_TILE):
@@ -285,10 +284,12 @@ def _solve(
 ) -> _Rows:
     """All samples, block by block."""
     (n, d), m = X.shape, len(atoms)
-    row = (m + 3 * d) * X.itemsize + _FIRST_ROOM * 16
+    row = (m + 3 * d) * X.itemsize + _FIRST_ROOM * 16  # bytes of a block
     gram = np.empty((0, 0), X.dtype)
     if m * m * X.itemsize + min(n, _MOST_BLOCK_ROWS) * row <= memory and m <= 4 * n:
         gram = crew.gram(atoms)
+    else:
+        row += min(m, _KEPT_PRODUCTS) ** 2 * X.itemsize
     longest = float(_lengths(atoms).max())
     size = int(np.clip((memory - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
     scores = np.empty((min(n, size), m), X.dtype)
@@ -316,11 +317,11 @@ def solve_block(
 
     `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `longest` the length of the
     longest; `excluded` is the atom each sample may not use (−1: none); `scores` is room for a
-    number of every sample and atom. Working sets start from
-    the atoms that correlate most with the sample, are solved, checked against all atoms and
-    grown by the worst violators until none is left. With the Gram matrix at hand a sample goes
-    through all that alone; without it, all samples that need their atoms' correlations with a
-    new residual get them from one matrix product.
+    number of every sample and atom. Working sets start from the atoms that correlate most with
+    the sample, are solved, checked against all atoms and grown by the worst violators until none
+    is left. With the Gram matrix at hand a sample goes through all that alone; without it, all
+    samples that need their atoms' correlations with a new residual get them from one matrix
+    product.
     """
     m = len(vectors)
     atoms = _kernels.Atoms(
@@ -340,7 +341,7 @@ def solve_block(
         rows = np.flatnonzero(~block.done)
         if len(rows) == 0:
             return _rows(block)
-        crew.product(block.residuals[rows], vectors, out=scores[: len(rows)])
+        crew.product(block.residuals[rows], vectors, scores[: len(rows)])
         block.slots[rows] = np.arange(len(rows))
         block = _with_more_room(block, m)
 
@@ -358,7 +359,7 @@ def _open(
     scores, critical = scores[:n], np.empty(n)
     stored = len(atoms.gram) > 0 and bool((excluded >= 0).all())
     if not stored:
-        crew.product(targets, atoms.vectors, out=scores)
+        crew.product(targets, atoms.vectors, scores)
 
     def prepare(part: slice) -> None:
         rows, own = scores[part], excluded[part]
@@ -374,7 +375,7 @@ def _open(
     gammas = problem.gammas(critical, lengths)
     floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
     scales = np.maximum(lengths, floors) if atoms.norm_loss else np.ones(n)
-    room = min(m, _FIRST_ROOM)
+    room, kept = min(m, _FIRST_ROOM), min(m, _KEPT_PRODUCTS)
     return _kernels.Block(
         targets=_read_only(targets),
         excluded=excluded,
@@ -385,9 +386,7 @@ def _open(
         slots=np.arange(n),
         members=np.zeros((n, room), np.int64),
         sizes=np.zeros(n, np.int64),
-        products=np.empty(
-            (0 if len(atoms.gram) else n, _KEPT_PRODUCTS, _KEPT_PRODUCTS), targets.dtype
-        ),
+        products=np.empty((0 if len(atoms.gram) else n, kept, kept), targets.dtype),
         kept=np.zeros(n, np.int64),
         values=np.zeros((n, room)),
         a=scales / gammas,
