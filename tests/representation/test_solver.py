@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from itertools import product
 
 import cvxpy as cp
 import numpy as np
@@ -240,6 +241,44 @@ def test_every_way_gives_the_same(monkeypatch, ways, loss):
     np.testing.assert_allclose(
         other.coefficients.toarray(), plain.coefficients.toarray(), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("memory", [1, 2**30])
+def test_atoms_that_do_not_correlate_with_the_sample_itself_may_enter(memory):
+    rng = np.random.default_rng(0)
+    X = (rng.random((40, 100)) < 0.1) * rng.random((40, 100))  # many pairs have a product of zero
+    assert (X @ X.T == 0).sum() > 200
+    found = self_representation(X, gamma=100, lam=0.1, memory=memory)
+    assert violations(X, found.coefficients, 100, 0.1, "squared", "relative").max() <= TOL
+
+
+KINDS = {
+    "normal": lambda rng, n, d: rng.standard_normal((n, d)),
+    "positive": lambda rng, n, d: rng.random((n, d)),
+    "nearly equal": lambda rng, n, d: 1 + 0.01 * rng.standard_normal((n, d)),
+    "low rank": lambda rng, n, d: rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)),
+    "nearly duplicates": lambda rng, n, d: (
+        np.repeat(rng.random((n // 3 + 1, d)), 3, axis=0)[:n] + 1e-4 * rng.random((n, d))
+    ),
+    "sparse": lambda rng, n, d: (rng.random((n, d)) < 0.1) * rng.random((n, d)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_certificates_hold_for_data_of_every_kind(kind, dtype):
+    rng = np.random.default_rng(0)
+    for loss, lam, memory in product(("squared", "norm"), (0.0, 0.1, 10.0), (1, 2**30)):
+        n, d, gamma = rng.integers(20, 120), rng.integers(50, 100), 10 ** rng.uniform(0, 3)
+        X = KINDS[kind](rng, n, d).astype(dtype)
+        X = X[X.any(axis=1)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = self_representation(X, gamma=gamma, lam=lam, loss=loss, memory=memory)
+        violated = violations(X, found.coefficients, gamma, lam, loss, "relative")
+        assert (violated <= found.certificate + 0.1 * TOL).all()
+        # The norm loss may not get there where it is about to fit exactly.
+        assert np.mean(found.certificate <= TOL) > (0.8 if loss == "norm" else 0.99)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -29,23 +29,24 @@ from numpy.typing import NDArray
 
 # Kernels allocate nothing, so Numba's counting of references, atomic and shared by all threads, can
 # be left out (`_nrt`). A constant handed to a kernel is compiled in, as a form of its own:
-# np.int64(0) is not.
+# np.int64(0) is not. Only `solve` is called from Python: a way in from there, which unpacks every
+# record, and a place in the cache would take longer to compile than the others themselves.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
-    "cache": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
     "_nrt": False,
 }
-_compile = njit(**_OPTIONS)
-# Functions called from one place are joined to it before LLVM sees them, which spares it from
-# optimising them once more at every level of calls.
-_join = njit(**_OPTIONS, inline="always")
+_INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_compile = njit(**_INNER)
+# Long functions called from one place are joined to it before LLVM sees them, which spares it from
+# optimising them, and all that they call, once more.
+_join = njit(**_INNER, inline="always")
 
 _MOST_ROUNDS = 20
 _MOST_CORRECTIONS = 10
 _PATIENCE = 20
-_LOST_PIVOT = 4e-15
+_LOST_PIVOT = 16  # that much of the diagonal, times the precision, tells nothing
 _ROUNDING = 1e-14
 _STALE_RIDGE = 0.05  # how far the ridge may move before the support is factorized again
 _LOOSE = 0.1  # violation left by a solve whose working set is sure to grow
@@ -83,7 +84,8 @@ class Block(NamedTuple):
     values: NDArray  # coefficients of the members
     a: NDArray  # l1 penalty
     b: NDArray  # ridge penalty
-    certificates: NDArray  # of the working set alone until done; infinite where not yet solved
+    loose: NDArray  # the working set is solved only loosely so far
+    certificates: NDArray  # of the working set alone until done; infinite where float32 fails
     done: NDArray  # no atom violates the conditions
 
 
@@ -102,7 +104,8 @@ class Level(NamedTuple):
 class Factor(NamedTuple):
     """The Cholesky factor of a support: UᵀU = Q + bI on the atoms whose coefficients are free."""
 
-    U: NDArray  # by rows
+    U: NDArray  # by rows, in the precision of the data
+    lost: float  # part of the diagonal below which a pivot is only rounding
     ridge: NDArray  # the b it was made for
     support: NDArray  # the atoms in it, in its order
     place: NDArray  # 1 where an atom is in it, else 0
@@ -115,7 +118,7 @@ class Factor(NamedTuple):
 class Work(NamedTuple):
     """Room for one sample's problem."""
 
-    Q: NDArray  # in the precision of the data, all else but sweeps in float64
+    Q: NDArray  # in the precision of the data, as the factor; all else but sweeps in float64
     coarse: NDArray  # z and g in the precision of the data, for sweeps
     c: NDArray
     g: NDArray
@@ -124,10 +127,12 @@ class Work(NamedTuple):
     anchor_g: NDArray
     target: NDArray  # the sample
     residual: NDArray
-    reference: NDArray  # the residual that the scores are of
-    scored: NDArray  # the coefficients that they are of
+    scored: NDArray  # the coefficients that the scores are of
     factor: Factor
-    listed: NDArray  # some atoms
+    listed: NDArray  # some atoms, or rows of Q
+    places: NDArray  # of listed atoms in the working set
+    weights: NDArray  # of listed rows
+    products: NDArray  # of listed atoms with the residual
     trial: NDArray
     trial_g: NDArray
 
@@ -145,19 +150,22 @@ def workspace(atoms: Atoms, room: int) -> Work:
         anchor_g=np.empty(n),
         target=np.empty(d),
         residual=np.empty(d),
-        reference=np.empty(d),
         scored=np.empty(n),
         factor=Factor(
-            U=np.empty((n, n)),
+            U=np.empty((n, n), own),
+            lost=_LOST_PIVOT * float(np.finfo(own).eps),
             ridge=np.empty(1),
             support=np.empty(n, np.int64),
             place=np.empty(n, np.int64),
             size=np.empty(1, np.int64),
-            step=np.empty(n),
-            pull=np.empty(n),
-            column=np.empty(n),
+            step=np.empty(n, own),
+            pull=np.empty(n, own),
+            column=np.empty(n, own),
         ),
-        listed=np.empty(m, np.int64),
+        listed=np.empty(max(m, n), np.int64),
+        places=np.empty(n, np.int64),
+        weights=np.empty(n),
+        products=np.empty(max(m, n)),
         trial=np.empty(n),
         trial_g=np.empty(n),
     )
@@ -224,27 +232,49 @@ def _sweep(Q, z, g, l1, ridge):
 
 
 @_compile
-def _correlate(Q, c, z, g, used):
-    """g = c − Qz."""
-    w, count = z.shape[0], 0
-    for k in range(w):
-        g[k] = c[k]
-        if z[k] != 0.0:
-            used[count] = k
-            count += 1
+def _subtract_rows(matrix, rows, weights, count, out):
+    """Subtract so many rows of a matrix, weighted, from a vector."""
     n = 0
     while n + 4 <= count:
-        p, q, r, s = used[n], used[n + 1], used[n + 2], used[n + 3]
-        x, y, u, v = z[p], z[q], z[r], z[s]
-        for k in range(w):
-            g[k] -= x * Q[p, k] + y * Q[q, k] + u * Q[r, k] + v * Q[s, k]
+        p, q, r, s = rows[n], rows[n + 1], rows[n + 2], rows[n + 3]
+        x, y, u, v = weights[n], weights[n + 1], weights[n + 2], weights[n + 3]
+        for k in range(out.shape[0]):
+            out[k] -= x * matrix[p, k] + y * matrix[q, k] + u * matrix[r, k] + v * matrix[s, k]
         n += 4
     while n < count:
-        p = used[n]
-        x = z[p]
-        for k in range(w):
-            g[k] -= x * Q[p, k]
+        p, x = rows[n], weights[n]
+        for k in range(out.shape[0]):
+            out[k] -= x * matrix[p, k]
         n += 1
+
+
+@_compile
+def _find_products(vectors, listed, count, residual, products):
+    """Products of so many listed atoms with a residual, in float64."""
+    n = 0
+    while n < count:
+        second, third, last = min(n + 1, count - 1), min(n + 2, count - 1), min(n + 3, count - 1)
+        p, q, r, s = listed[n], listed[second], listed[third], listed[last]
+        x, y, u, v = 0.0, 0.0, 0.0, 0.0
+        for k in range(residual.shape[0]):
+            x += vectors[p, k] * residual[k]
+            y += vectors[q, k] * residual[k]
+            u += vectors[r, k] * residual[k]
+            v += vectors[s, k] * residual[k]
+        products[n], products[second], products[third], products[last] = x, y, u, v
+        n += 4
+
+
+@_compile
+def _correlate(Q, c, z, g, work):
+    """g = c − Qz."""
+    rows, weights, count = work.listed, work.weights, np.int64(0)
+    for k in range(z.shape[0]):
+        g[k] = c[k]
+        if z[k] != 0.0:
+            rows[count], weights[count] = k, z[k]
+            count += 1
+    _subtract_rows(Q, rows, weights, count, g)
 
 
 @_compile
@@ -303,37 +333,42 @@ def _solve_upper(U, x, size):
 
 @_compile
 def _factorize(Q, b, factor):
-    """The Cholesky factor of a whole support; False if its atoms are linearly dependent."""
+    """The Cholesky factor of a whole support; False if its atoms are linearly dependent.
+
+    Two rows at a time, each less four rows above: half again as fast as LAPACK at this size.
+    """
     U, support, size = factor.U, factor.support, factor.size[0]
-    for i in range(size):
-        at, rest = support[i], size - i
+    i = 0
+    while i < size:
+        after = min(i + 1, size - 1)
+        one, two, rest = support[i], support[after], size - i
         for j in range(rest):
-            U[i, i + j] = Q[at, support[i + j]]
-        U[i, i] += b
-        diagonal = U[i, i]
-        k = 0
-        while k + 4 <= i:
+            U[i, i + j] = Q[one, support[i + j]]
+            U[after, i + j] = Q[two, support[i + j]]
+        done = 0
+        while done + 4 <= i and i < after:
+            k = done
             x, y, u, v = U[k, i], U[k + 1, i], U[k + 2, i], U[k + 3, i]
+            e, f, g, h = U[k, after], U[k + 1, after], U[k + 2, after], U[k + 3, after]
             for j in range(rest):
-                U[i, i + j] -= (
-                    x * U[k, i + j]
-                    + y * U[k + 1, i + j]
-                    + u * U[k + 2, i + j]
-                    + v * U[k + 3, i + j]
-                )
-            k += 4
-        while k < i:
-            x = U[k, i]
+                p, q, r, s = U[k, i + j], U[k + 1, i + j], U[k + 2, i + j], U[k + 3, i + j]
+                U[i, i + j] -= x * p + y * q + u * r + v * s
+                U[after, i + j] -= e * p + f * q + g * r + h * s
+            done += 4
+        for row in range(i, after + 1):
+            for k in range(done, row):
+                x = U[k, row]
+                for j in range(rest):
+                    U[row, i + j] -= x * U[k, i + j]
+            # No pivot of Q + bI is less than b; rounding can make it seem so.
+            pivot = max(U[row, row] + b, b)
+            if pivot <= factor.lost * (Q[support[row], support[row]] + b):
+                return False
+            pivot = U.dtype.type(np.sqrt(pivot))
             for j in range(rest):
-                U[i, i + j] -= x * U[k, i + j]
-            k += 1
-        pivot = max(U[i, i], b)  # no pivot of Q + bI is less; rounding can make it seem so
-        if pivot <= _LOST_PIVOT * diagonal:
-            return False
-        pivot = np.sqrt(pivot)
-        for j in range(rest):
-            U[i, i + j] /= pivot
-        U[i, i] = pivot
+                U[row, i + j] /= pivot
+            U[row, row] = pivot
+        i += 2
     return True
 
 
@@ -352,7 +387,7 @@ def _append(Q, b, j, factor):
     for p in range(size):
         rest -= column[p] * column[p]
     rest = max(rest, b)
-    if rest <= _LOST_PIVOT * (Q[j, j] + b):
+    if rest <= factor.lost * (Q[j, j] + b):
         return False
     for p in range(size):
         U[p, size] = column[p]
@@ -422,18 +457,21 @@ def _exchange(z, g, j, factor):
 @_join
 def _enter(Q, z, g, b, j, factor):
     """Add atom j to the support, in exchange for another if it depends on them linearly (only
-    possible without a ridge)."""
+    possible without a ridge); whether that changed z."""
+    moved = False
     while not _append(Q, b, j, factor):
         leaves = _exchange(z, g, j, factor)
+        moved = moved or leaves >= 0
         if leaves < 0 or leaves == factor.size[0]:
-            return
+            break
         _remove(leaves, factor)
+    return moved
 
 
 @_join
 def _follow_support(Q, z, g, b, newcomer, factor):
     """Bring the factor to the present support, and one atom more unless −1: by changes if they are
-    few, else anew."""
+    few, else anew; whether that changed z."""
     size, support, place = factor.size[0], factor.support, factor.place
     changes = 0
     for j in range(z.shape[0]):
@@ -455,9 +493,11 @@ def _follow_support(Q, z, g, b, newcomer, factor):
                 place[support[p]] = 1
         else:
             factor.size[0] = 0
+    moved = False
     for j in range(z.shape[0]):
         if place[j] == 0 and (z[j] != 0.0 or j == newcomer):
-            _enter(Q, z, g, factor.ridge[0], j, factor)
+            moved = _enter(Q, z, g, factor.ridge[0], j, factor) or moved
+    return moved
 
 
 @_compile
@@ -518,7 +558,7 @@ def _descend(level, Q, c, z, g, work):
                 reach = min(1.0, abs(z[j]) / abs(step[p])) if z[j] != 0.0 else 0.0
                 if first < 0 or reach < length:
                     length, first = reach, p
-        _correlate(Q, c, trial, trial_g, work.listed)
+        _correlate(Q, c, trial, trial_g, work)
         if bent or first >= 0:
             after = _objective(level, trial, trial_g)
             if bent and not after <= before + _ROUNDING * abs(before):
@@ -528,7 +568,7 @@ def _descend(level, Q, c, z, g, work):
                 for p in range(size):
                     trial[support[p]] = z[support[p]] + length * step[p]
                 trial[support[first]] = 0.0
-                _correlate(Q, c, trial, trial_g, work.listed)
+                _correlate(Q, c, trial, trial_g, work)
         _copy(trial, z)
         _copy(trial_g, g)
         _set_level(level, z, g)
@@ -551,9 +591,9 @@ def _solve_model(level, Q, c, z, g, work, tol):
     w = z.shape[0]
     coarse_z, coarse_g = work.coarse[0, :w], work.coarse[1, :w]
     rounds, waited, best = 0, 0, np.inf
+    _correlate(Q, c, z, g, work)
+    _set_level(level, z, g)
     while waited <= _PATIENCE + factor.size[0]:
-        _correlate(Q, c, z, g, work.listed)
-        _set_level(level, z, g)
         used, unused = _violations(g, z, now[0], now[1])
         violation = max(used, unused)
         if violation <= tol:
@@ -569,7 +609,7 @@ def _solve_model(level, Q, c, z, g, work, tol):
                 if turns == 0:
                     break
             _copy(coarse_z, z)
-            _correlate(Q, c, z, g, work.listed)
+            _correlate(Q, c, z, g, work)
             _set_level(level, z, g)
             # Where the ridge dominates, sweeps alone converge fast and need no factorization.
             used, unused = _violations(g, z, now[0], now[1])
@@ -583,9 +623,9 @@ def _solve_model(level, Q, c, z, g, work, tol):
             for j in range(w):
                 if z[j] == 0.0 and abs(g[j]) - now[0] > excess:
                     worst, excess = j, abs(g[j]) - now[0]
-        _follow_support(Q, z, g, now[1], worst, factor)
-        _correlate(Q, c, z, g, work.listed)
-        _set_level(level, z, g)
+        if _follow_support(Q, z, g, now[1], worst, factor):
+            _correlate(Q, c, z, g, work)
+            _set_level(level, z, g)
         _descend(level, Q, c, z, g, work)
 
 
@@ -661,15 +701,13 @@ def _gather(atoms, block, i, old, w, work):
 @_compile
 def _find_residual(atoms, members, z, work):
     """The sample less its reconstruction, in float64."""
-    residual, target, vectors = work.residual, work.target, atoms.vectors
-    for k in range(residual.shape[0]):
-        residual[k] = target[k]
+    rows, weights, count = work.listed, work.weights, np.int64(0)
     for p in range(z.shape[0]):
-        value = z[p]
-        if value != 0.0:
-            at = members[p]
-            for k in range(residual.shape[0]):
-                residual[k] -= value * np.float64(vectors[at, k])
+        if z[p] != 0.0:
+            rows[count], weights[count] = members[p], z[p]
+            count += 1
+    _copy(work.target, work.residual)
+    _subtract_rows(atoms.vectors, rows, weights, count, work.residual)
 
 
 @_compile
@@ -688,11 +726,16 @@ def _correct_model(atoms, level, members, c, z, g, work):
         * atoms.longest
         * (np.sqrt(_dot(work.target, work.target)) + 2.0 * total * atoms.longest)
     )
+    listed, places, count = work.listed, work.places, np.int64(0)
     for p in range(z.shape[0]):
         if z[p] != 0.0 or abs(g[p]) + off > level.now[0]:
-            exact = _dot(atoms.vectors[members[p]], residual)
-            c[p] += exact - g[p]
-            g[p] = exact
+            listed[count], places[count] = members[p], p
+            count += 1
+    _find_products(atoms.vectors, listed, count, residual, work.products)
+    for n in range(count):
+        p = places[n]
+        c[p] += work.products[n] - g[p]
+        g[p] = work.products[n]
     level.now[3] = _dot(residual, residual)
     _copy(z, level.anchor_z)
     _copy(g, level.anchor_g)
@@ -710,7 +753,6 @@ def _solve(atoms, block, i, level, work, loosely):
     for _ in range(_MOST_CORRECTIONS):
         _solve_model(level, work.Q, c, z, g, work, tol)
         if loosely:
-            _find_residual(atoms, members, z, work)
             solved = True
             break
         last = violation
@@ -721,7 +763,7 @@ def _solve(atoms, block, i, level, work, loosely):
         if solved or not violation < 0.9 * last:
             break
     block.a[i], block.b[i] = now[0], now[1]
-    block.certificates[i] = violation
+    block.loose[i], block.certificates[i] = loosely, violation
     return solved
 
 
@@ -803,67 +845,74 @@ def _add_largest(block, i, count, low):
 def _score(atoms, block, i, w, work):
     """Bring all scores of sample i from the coefficients `work.scored` to the present ones, by the
     stored Gram matrix; returns a bound on the error this adds."""
-    gram, scores, slot = atoms.gram, block.scores, block.slots[i]
-    z, scored = block.values, work.scored
-    move, moved = work.coarse[0], work.listed
-    count, total = 0, 0.0
+    z, scored, moved, move = block.values, work.scored, work.listed, work.coarse[0]
+    count, total = np.int64(0), 0.0
     for p in range(w):
         if z[i, p] != scored[p]:
             total += abs(z[i, p] - scored[p])
-            move[count], moved[count] = z[i, p] - scored[p], block.members[i, p]
+            moved[count], move[count] = block.members[i, p], z[i, p] - scored[p]
             scored[p] = z[i, p]
             count += 1
-    k = 0
-    while k + 4 <= count:
-        p, q, r, s = moved[k], moved[k + 1], moved[k + 2], moved[k + 3]
-        x, y, u, v = move[k], move[k + 1], move[k + 2], move[k + 3]
-        for j in range(scores.shape[1]):
-            scores[slot, j] -= x * gram[p, j] + y * gram[q, j] + u * gram[r, j] + v * gram[s, j]
-        k += 4
-    while k < count:
-        p, x = moved[k], move[k]
-        for j in range(scores.shape[1]):
-            scores[slot, j] -= x * gram[p, j]
-        k += 1
+    _subtract_rows(atoms.gram, moved, move, count, block.scores[block.slots[i]])
     return 2.0 * atoms.rounding * atoms.longest**2 * total
+
+
+@_compile
+def _distance(atoms, block, i, w, work):
+    """A bound on how far the residual is from that of the coefficients `work.scored`."""
+    z, scored, moved, move = block.values, work.scored, work.listed, work.weights
+    count, total = np.int64(0), 0.0
+    for p in range(w):
+        work.trial_g[p] = 0.0
+        if z[i, p] != scored[p]:
+            total += abs(z[i, p] - scored[p])
+            moved[count], move[count] = p, z[i, p] - scored[p]
+            count += 1
+    _subtract_rows(work.Q, moved, move, count, work.trial_g[:w])
+    square = atoms.rounding * (atoms.longest * total) ** 2
+    for n in range(count):
+        square -= move[n] * work.trial_g[moved[n]]
+    return np.sqrt(max(square, 0.0))
 
 
 @_compile
 def _check(atoms, block, i, slack, known, work):
     """Check sample i against the optimality conditions of every atom; add violators.
 
-    `block.scores` holds the correlations with the residual `work.reference`, within `slack`: the
-    present residual (`known`), or one from before. By how far it has moved, few atoms may be left
-    that could violate the conditions; then these alone are computed. Returns how many were added,
-    or −1 where only scores of the present residual, or more room, will tell.
+    `block.scores` holds, within `slack`, the correlations with the present residual (`known`), or
+    with one from before. By how far it has moved, few atoms may be left that could violate the
+    conditions; then these alone are computed, in float64. Returns how many were added, or −1 where
+    only scores of the present residual, or more room, will tell.
     """
-    a, size = block.a[i], block.sizes[i]
+    a, size, loose = block.a[i], block.sizes[i], block.loose[i]
     scores, slot, members = block.scores, block.slots[i], block.members
-    residual = work.residual
-    candidates = work.listed
-    moved = 0.0
-    for k in range(residual.shape[0]):
-        moved += (residual[k] - work.reference[k]) ** 2
-    off = slack + atoms.longest * np.sqrt(moved)
     limit = a * (1.0 + 0.5 * atoms.tol)
     most = min(max(size, 16), members.shape[1] - size)
-    lowest = scores.dtype.type(max(a - off, 0.0))
-    possible = _count_above(scores, slot, lowest)
+    off = slack
     if known:
         certain = _count_above(scores, slot, scores.dtype.type(limit + off))
+        if certain > 0 and most == 0:
+            return np.int64(-1)
         if certain > 0:
-            return (
-                _add_largest(block, i, min(certain, most), limit + off)
-                if most > 0
-                else np.int64(-1)
-            )
-    elif _DOTS_A_SCORE * possible > scores.shape[1]:
+            return _add_largest(block, i, min(certain, most), limit + off)
+        if loose:
+            return np.int64(0)
+    elif loose:
         return np.int64(-1)
+    else:
+        off += atoms.longest * _distance(atoms, block, i, size, work)
+    lowest = scores.dtype.type(max(a - off, 0.0))
+    possible = _count_above(scores, slot, lowest)
+    # Of old scores that are zero, as members' are made, nothing is known once off reaches a.
+    if not known and (off >= a or _DOTS_A_SCORE * possible > scores.shape[1]):
+        return np.int64(-1)
+    candidates, products = work.listed, work.products
+    _list_above(scores, slot, lowest, candidates, 0, possible)
+    _find_products(atoms.vectors, candidates, possible, work.residual, products)
     worst, violators = 0.0, np.int64(0)
-    for k in range(_list_above(scores, slot, lowest, candidates, 0, possible)):
-        score = abs(_dot(atoms.vectors[candidates[k]], residual))
-        worst = max(worst, score)
-        if score > limit:
+    for k in range(possible):
+        worst = max(worst, abs(products[k]))
+        if abs(products[k]) > limit:
             if violators < most:
                 members[i, size + violators] = candidates[k]
             violators += 1
@@ -874,7 +923,7 @@ def _check(atoms, block, i, slack, known, work):
     return added if added > 0 or violators == 0 else np.int64(-1)
 
 
-@_compile
+@njit(**_OPTIONS, cache=True)
 def solve(rows, work, atoms, block, count):
     """Grow, solve and check samples, from the `count` atoms that correlate most with each.
 
@@ -886,13 +935,13 @@ def solve(rows, work, atoms, block, count):
     for i in rows:
         slot = block.slots[i]
         _copy(block.targets[i], work.target)
-        known = block.sizes[i] > 0
+        known = block.sizes[i] > 0  # whether the scores are of the present residual
         if known:
-            _copy(block.residuals[i], work.reference)
+            _copy(block.residuals[i], work.residual)
         else:
+            _copy(work.target, work.residual)
             _add_largest(block, i, count, 0.0)
-            _copy(work.target, work.reference)
-        slack = atoms.rounding * atoms.longest * np.sqrt(_dot(work.reference, work.reference))
+        slack = atoms.rounding * atoms.longest * np.sqrt(_dot(work.residual, work.residual))
         now[0], now[1], now[3] = block.a[i], block.b[i], _dot(work.target, work.target)
         level = Level(
             atoms.norm_loss, atoms.lam, block.gammas[i], block.floors[i], now, work.anchor_z,
@@ -917,26 +966,25 @@ def solve(rows, work, atoms, block, count):
                     block.certificates[i] = np.inf  # float32 will not do
                     block.done[i] = True
                     break
-            elif block.certificates[i] != np.inf:
+            elif not block.loose[i]:
                 _find_residual(atoms, members[i, :w], block.values[i, :w], work)
-            else:
-                _copy(work.reference, work.residual)
             while True:
                 for p in range(w):
                     scores[slot, members[i, p]] = 0.0
                 if block.excluded[i] >= 0:
                     scores[slot, block.excluded[i]] = 0.0
-                loosely = known and _largest(scores, slot) > 1.5 * block.a[i]
                 added = _check(atoms, block, i, slack, known, work)
                 if added >= 0 or known or not stored:
                     break
                 slack += _score(atoms, block, i, w, work)
-                _copy(work.residual, work.reference)
                 known = True
             if added < 0:
+                if block.loose[i]:
+                    _find_residual(atoms, members[i, :w], block.values[i, :w], work)
                 _copy(work.residual, block.residuals[i])
                 break
-            if added == 0 and block.certificates[i] != np.inf:
+            if added == 0 and not block.loose[i]:
                 block.done[i] = True
                 break
+            loosely = known and added > 0 and _largest(scores, slot) > 1.5 * block.a[i]
             known = False

@@ -391,6 +391,7 @@ def _open(
         values=np.zeros((n, room)),
         a=scales / gammas,
         b=2 * problem.lam * scales / gammas,
+        loose=np.zeros(n, bool),
         certificates=np.zeros(n),
         done=nothing,
     )
