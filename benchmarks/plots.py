@@ -21,6 +21,7 @@ Record = dict[str, Any]
 _LOOKS = {
     "enhg": ("#0072B2", "o"),
     "EnSC (SPAMS)": ("#D55E00", "s"),
+    "EnSC, tuned by us": ("#000000", "x"),
     "skglm": ("#009E73", "^"),
     "celer": ("#CC79A7", "v"),
     "SPAMS LARS": ("#E69F00", "D"),

@@ -50,8 +50,11 @@ _LOST_PIVOT = 16  # that much of the diagonal, times the precision, tells nothin
 _ROUNDING = 1e-14
 _STALE_RIDGE = 0.05  # how far the ridge may move before the support is factorized again
 _LOOSE = 0.1  # violation left by a solve whose working set is sure to grow
+_LARGE = 1.2  # violation by which it is sure to, and to be solved again
+_SMALL_STEP = 0.03  # violation that a sweep leaves alone: it is for signs, not for figures
 _DOTS_A_SCORE = 24  # what one product on its own costs, counted in entries of a matrix product
 _SELECTION_STEPS = 40
+_CACHE_LINE = 64  # bytes
 _STRIDE = 64  # scores that are passed over at once if none of them is large
 
 
@@ -137,11 +140,19 @@ class Work(NamedTuple):
     trial_g: NDArray
 
 
+def _aligned(n: int, dtype: np.dtype) -> NDArray:
+    """An n×n matrix that starts with a cache line."""
+    room = np.empty(n * n * dtype.itemsize + _CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % _CACHE_LINE
+    return room[start : start + n * n * dtype.itemsize].view(dtype).reshape(n, n)
+
+
 def workspace(atoms: Atoms, room: int) -> Work:
     """Room for working sets of so many atoms."""
-    n, (m, d), own = room + 1, atoms.vectors.shape, atoms.vectors.dtype
+    (m, d), own = atoms.vectors.shape, atoms.vectors.dtype
+    n = room // 32 * 32 + 48  # more than asked for, and an odd number of cache lines
     return Work(
-        Q=np.empty((n, n), own),
+        Q=_aligned(n, own),
         coarse=np.empty((2, n), own),
         c=np.empty(n),
         g=np.empty(n),
@@ -152,7 +163,7 @@ def workspace(atoms: Atoms, room: int) -> Work:
         residual=np.empty(d),
         scored=np.empty(n),
         factor=Factor(
-            U=np.empty((n, n), own),
+            U=_aligned(n, own),
             lost=_LOST_PIVOT * float(np.finfo(own).eps),
             ridge=np.empty(1),
             support=np.empty(n, np.int64),
@@ -207,11 +218,11 @@ def _violations(g, z, a, b):
 
 @_compile
 def _sweep(Q, z, g, l1, ridge):
-    """One pass of coordinate descent over the working set; how many coefficients it set to zero,
-    from zero or over it."""
+    """One pass of coordinate descent over the working set, without its small steps; how many
+    coefficients it set to zero, from zero or over it."""
     turns = 0
     a, b = z.dtype.type(l1), z.dtype.type(ridge)
-    w = z.shape[0]
+    w, small = z.shape[0], z.dtype.type(_SMALL_STEP * l1)
     for j in range(w):
         curvature = Q[j, j] + b
         if curvature <= 0.0:
@@ -222,9 +233,9 @@ def _sweep(Q, z, g, l1, ridge):
             new = (pull - a) / curvature
         elif pull < -a:
             new = (pull + a) / curvature
-        step = new - z[j]
-        if step != 0.0:
-            turns += _sign(new) != _sign(z[j])
+        step, turned = new - z[j], _sign(new) != _sign(z[j])
+        if turned or abs(step) * curvature > small:
+            turns += turned
             z[j] = new
             for k in range(w):
                 g[k] -= step * Q[j, k]
@@ -320,15 +331,21 @@ def _solve_lower(U, x, size):
 
 @_compile
 def _solve_upper(U, x, size):
-    """Solve Ux = rhs in place."""
-    for k in range(size - 1, -1, -1):
-        row, rest = U[k, k:size], x[k:size]
-        pivot, value = row[0], rest[0]
+    """Solve Ux = rhs in place, two unknowns at a time."""
+    k = size - 1
+    while k >= 0:
+        above = max(k - 1, 0)
+        row, other, rest = U[k, k:size], U[above, k:size], x[k:size]
+        value = rest[0]
         rest[0] = 0.0
-        s = 0.0
+        s, t = U.dtype.type(0.0), U.dtype.type(0.0)
         for q in range(rest.shape[0]):
             s += row[q] * rest[q]
-        rest[0] = (value - s) / pivot
+            t += other[q] * rest[q]
+        rest[0] = (value - s) / row[0]
+        if above < k:
+            x[above] = (x[above] - t - other[0] * rest[0]) / U[above, above]
+        k -= 2
 
 
 @_compile
@@ -986,5 +1003,5 @@ def solve(rows, work, atoms, block, count):
             if added == 0 and not block.loose[i]:
                 block.done[i] = True
                 break
-            loosely = known and added > 0 and _largest(scores, slot) > 1.5 * block.a[i]
+            loosely = known and added > 0 and _largest(scores, slot) > _LARGE * block.a[i]
             known = False

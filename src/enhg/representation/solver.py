@@ -28,7 +28,8 @@ _MOST_BLOCK_ROWS = 512
 _FIRST_WORKING_SET = 32
 _FIRST_ROOM = 512
 _KEPT_PRODUCTS = 160
-_ROWS_PER_TASK = 32
+_ROWS_AT_ONCE = 32
+_LEAST_TASK = 4
 _GRAM_TILE, _MIRROR_TILE = 1024, 128
 
 
@@ -227,14 +228,23 @@ class Crew:
     ) -> None:
         """Run kernel(some of the rows, workspace, *arguments) in all threads, each with a
         workspace of its own, until all rows are done."""
-        tasks = iter([rows[part] for part in _slices(len(rows), _ROWS_PER_TASK)])
+        tasks = iter(self._tasks(rows))
 
         def work(_: int) -> None:
             space = workspace()
             for task in tasks:
                 kernel(task, space, *arguments)
 
-        self.each(work, range(min(self.size, -(-len(rows) // _ROWS_PER_TASK))))
+        self.each(work, range(min(self.size, len(rows))))
+
+    def _tasks(self, rows: NDArray) -> list[NDArray]:
+        """The rows in parts, the last ones small, so that all threads end at about one time."""
+        tasks = []
+        while len(rows):
+            size = max(_LEAST_TASK, len(rows) // (3 * self.size))
+            tasks.append(rows[:size])
+            rows = rows[size:]
+        return tasks
 
 
 def _slices(n: int, size: int) -> list[slice]:
@@ -368,7 +378,7 @@ def _open(
         rows[own >= 0, own[own >= 0]] = 0
         critical[part] = np.maximum(rows.max(axis=1), -rows.min(axis=1))
 
-    crew.each(prepare, _slices(n, _ROWS_PER_TASK))
+    crew.each(prepare, _slices(n, _ROWS_AT_ONCE))
     lengths = _lengths(targets)
     nothing = critical <= 4 * np.finfo(targets.dtype).eps * lengths * atoms.longest  # but rounding
     critical[nothing] = 0
@@ -415,10 +425,10 @@ def _with_more_room(block: _kernels.Block, most: int) -> _kernels.Block:
 
 def _rows(block: _kernels.Block) -> _Rows:
     """The solved rows as a sparse matrix, with atoms in ascending order."""
-    used = np.arange(block.members.shape[1]) < block.sizes[:, None]
-    used &= block.values != 0
-    row, _ = np.nonzero(used)
-    Z = sparse.csr_array((block.values[used], (row, block.members[used])), shape=block.scores.shape)
+    used = block.values != 0
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])
+    Z = sparse.csr_array((block.values[used], block.members[used], ends), shape=block.scores.shape)
+    Z.sort_indices()
     return _Rows(Z, block.certificates, block.a, block.b)
 
 
