@@ -207,7 +207,7 @@ def threads(options: Options) -> Outcome:
     X = problem.samples(options.data)
     works = {str(jobs): problem.solver(X, n_jobs=jobs) for jobs in (1, 2)}
     warm_up(X, **problem.parameters)
-    best = measure.best_of_each(works, 2)
+    best = measure.best_of_each(works, 4)
     records = [
         {"samples": len(X), "threads": int(jobs), "seconds": best[jobs]} for jobs in sorted(best)
     ]
