@@ -16,6 +16,8 @@ from benchmarks.report import in_words, met, write_report, write_whole
 from benchmarks.suite import BENCHMARKS, Options
 
 _HERE = Path(__file__).resolve().parent
+_RESULTS = _HERE / "results"
+_DOCS = _HERE.parent / "docs" / "speed.md"
 _BESIDE = _HERE.parents[1] / "shared" / "data"
 
 
@@ -23,7 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="which to run; all by default")
     parser.add_argument("--data", type=Path, default=os.environ.get("ENHG_DATA", _BESIDE))
-    parser.add_argument("--output", type=Path, default=_HERE / "results")
+    parser.add_argument("--output", type=Path, default=_RESULTS)
     parser.add_argument("--peer-rows", type=int, default=20, help="samples a peer is timed on")
     parser.add_argument("--limit", type=int, help="at most so many samples, to try the suite")
     parser.add_argument("--list", action="store_true", help="say what there is, and stop")
@@ -52,7 +54,7 @@ def main() -> int:
         for bar in result["bars"]:
             print("   ", in_words(bar), flush=True)
             failed |= not met(bar)
-    write_report(choices.output, BENCHMARKS)
+    write_report(choices.output, BENCHMARKS, _DOCS if choices.output == _RESULTS else None)
     return int(failed)
 
 

@@ -36,11 +36,16 @@ thread, either precision, supports that grow faster. The bars are about solvers 
 far ahead of the tuned one we are is in the tables.
 """
 
+# The lines of the documentation's page that hold what is made here.
+_BEGIN = "<!-- what follows is made by python -m benchmarks -->"
+_END = "<!-- what precedes is made by python -m benchmarks -->"
+
 Column = tuple[str, Callable[[Record], str]]
 
 
-def write_report(folder: Path, order: Iterable[str]) -> None:
-    """The page README.md and its plots, of every result in the folder."""
+def write_report(folder: Path, order: Iterable[str], docs: Path | None = None) -> None:
+    """The page README.md and its plots, of every result in the folder, and the tables in a page
+    of the documentation, between its two marks."""
     files = [folder / f"{name}.json" for name in order]
     results = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
     drawn = draw({result["name"]: result["records"] for result in results}, folder)
@@ -48,6 +53,13 @@ def write_report(folder: Path, order: Iterable[str]) -> None:
     parts += [_section(result, drawn) for result in results]
     parts.append(_machines(results))
     write_whole(folder / "README.md", "\n".join(parts))
+    if docs is not None:
+        before, _, rest = docs.read_text(encoding="utf-8").partition(_BEGIN)
+        _, end, after = rest.partition(_END)
+        if not end:
+            raise ValueError(f"{docs} must have a line {_BEGIN} and below it a line {_END}")
+        tables = "\n\n".join([_comparison(results), _bars(results).rstrip()])
+        write_whole(docs, f"{before}{_BEGIN}\n{tables}\n{_END}{after}")
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -91,6 +103,27 @@ def _bars(results: list[Result]) -> str:
     return "\n".join(
         ["## Bars", verdict, "", _table(["benchmark", "what", "measured", "bar", ""], rows), ""]
     )
+
+
+def _comparison(results: list[Result]) -> str:
+    """Every single problem on which peers were timed: ours against each of them."""
+    compared = [
+        (result["name"] + _trial(result), result["records"][0])
+        for result in results
+        if len(result["records"]) == 1 and "solvers" in result["records"][0]
+    ]
+    names = [solver["name"] for solver in compared[0][1]["solvers"][1:]] if compared else []
+    heads = ["benchmark", "n", "non-zeros a sample", "ours, s", "times Gram"]
+    rows = [
+        [
+            name,
+            str(record["samples"]),
+            *(_figure(record[key]) for key in ("nonzeros", "seconds", "times_gram")),
+            *(_figure(peer["seconds"] / record["seconds"]) for peer in record["solvers"][1:]),
+        ]
+        for name, record in compared
+    ]
+    return _table(heads + [f"times faster than {name}" for name in names], rows)
 
 
 def _trial(result: Result) -> str:
@@ -233,6 +266,8 @@ _COLUMNS: tuple[Column, ...] = (
     ("ours, s", lambda record: _figure(record["seconds"])),
     ("Gram, s", lambda record: _figure(record["gram_seconds"])),
     ("times Gram", lambda record: _figure(record["seconds"] / record["gram_seconds"])),
+    ("label diffusion, s", lambda record: _figure(record["diffusion_seconds"])),
+    ("largest residual", lambda record: f"{record['residual']:.1e}"),
     ("peak memory, GB", lambda record: _figure(record["peak_bytes"] / 1e9)),
     ("of the stages", _shares),
     ("import, s", lambda record: _figure(record["import_seconds"])),

@@ -123,6 +123,9 @@ def test_defaults_are_those_of_the_library(command):
         (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "0"], "positive"),
         (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "inf"], "positive"),
         (["cluster", "x", "-k", "2", "-o", "out", "--lam", "-1"], "--lam"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--memory", "much"], "such as 500MB"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--memory", "0GB"], "such as 500MB"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--memory", "-2GB"], "such as 500MB"),
         (["classify", "x", "--labels", "y", "-o", "out", "--alpha", "1"], "between 0 and 1"),
         (["classify", "x", "-o", "out"], "--labels"),
         (["paint"], "paint"),
@@ -157,6 +160,29 @@ def test_cluster(tmp_path, digits):
     assert float(score[3:8]) > 0.9
     assert str(out / "labels.csv") in said
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        ("2GB", 2 * 10**9),
+        ("1.5 MiB", 3 * 2**19),
+        ("100k", 100_000),
+        ("4096", 4096),
+        ("1tb", 10**12),
+    ],
+)
+def test_memory_is_the_solvers_budget(tmp_path, digits, monkeypatch, words, size):
+    budgets = []
+
+    def represent(X, *, memory, **options):
+        budgets.append(memory)
+        return enhg.self_representation(X, memory=memory, **options)
+
+    monkeypatch.setattr("enhg.graphs.elastic_net.self_representation", represent)
+    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out", "--memory", words)
+    assert result.exit_code == 0, result.output
+    assert budgets == [None, size]  # the first is that of compiling
 
 
 def test_cluster_sizes_add_up(tmp_path, digits):

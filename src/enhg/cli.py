@@ -10,6 +10,7 @@ are used: `--help` and mistyped options answer at once.
 from __future__ import annotations
 
 import io
+import re
 import signal
 import sys
 from collections import Counter
@@ -79,6 +80,17 @@ def _parse_size(text: str) -> tuple[int, int]:
     return int(height), int(width)
 
 
+def _parse_bytes(text: str) -> int:
+    amount = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(I?)B?", text.strip().upper())
+    size = 0
+    if amount:
+        number, prefix, binary = amount.groups()
+        size = int(float(number) * (1024 if binary else 1000) ** " KMGT".index(prefix or " "))
+    if size < 1:
+        raise typer.BadParameter(f"{text!r} is not an amount of memory, such as 500MB or 2GB")
+    return size
+
+
 def _positive(value: float) -> float:
     if not 0 < value < float("inf"):
         raise typer.BadParameter(f"{value:g} is not a positive number")
@@ -135,6 +147,15 @@ Level = Annotated[
 Jobs = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Threads; all cores if not given.")
 ]
+Memory = Annotated[
+    int | None,
+    typer.Option(
+        parser=_parse_bytes,
+        metavar="SIZE",
+        help="Memory for rebuilding, besides samples and result, as in 2GB; a quarter of what is "
+        "free if not given.",
+    ),
+]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="The same seed, the same result.")
 ]
@@ -183,6 +204,7 @@ def cluster(
     level: Level = 5,
     seed: Seed = 0,
     jobs: Jobs = None,
+    memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -210,7 +232,9 @@ def cluster(
         samples = _read(stages, source, key, size, color)
         if n_clusters > len(samples.X):
             raise InputError(f"-k {n_clusters}: {source} holds only {len(samples.X)} samples")
-        structure = _represent(stages, samples.X, gamma=gamma, lam=lam, level=level, n_jobs=jobs)
+        structure = _represent(
+            stages, samples.X, gamma=gamma, lam=lam, level=level, memory=memory, n_jobs=jobs
+        )
         from enhg.learning.clustering import HypergraphClustering
 
         with stages.stage("cluster", "clustering"):
@@ -260,6 +284,7 @@ def classify(
         int, typer.Option(min=0, metavar="N", help="Has no effect: nothing here is random.")
     ] = 0,
     jobs: Jobs = None,
+    memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -289,7 +314,9 @@ def classify(
         given = read_labels(labels, samples.names, samples.labels)
         if len(classes := set(given) - {""}) < 2:
             raise InputError(f"{labels}: '{classes.pop()}' is the only label; give two at least")
-        structure = _represent(stages, samples.X, gamma=gamma, lam=lam, level=level, n_jobs=jobs)
+        structure = _represent(
+            stages, samples.X, gamma=gamma, lam=lam, level=level, memory=memory, n_jobs=jobs
+        )
         from enhg.learning.classification import HypergraphClassifier
 
         with stages.stage("classify", "spreading labels"):
