@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from math import log
 from pathlib import Path
 
 import numpy as np
@@ -278,7 +277,7 @@ def growth(options: Options) -> Outcome:
     for count in options.sizes(*_GROWING):
         problem = SPARSE.but(count=count)
         X = problem.samples(options.data)
-        records.append(side_by_side(problem, X, 2, min(options.peer_rows, _ROWS_IN_SERIES)))
+        records.append(side_by_side(problem, X, 3, min(options.peer_rows, _ROWS_IN_SERIES)))
     exponent = _exponent(records, lambda record: record["seconds"])
     return Outcome(
         records,
@@ -383,9 +382,9 @@ def _apart(
 
 
 def _exponent(records: list[Record], figure: Callable[[Record], float]) -> float:
-    """p of n^p between the smallest and the largest n."""
-    first, last = records[0], records[-1]
-    return log(figure(last) / figure(first)) / log(last["samples"] / first["samples"])
+    """p of the n^p that fits best, on logarithmic scales."""
+    n = [record["samples"] for record in records]
+    return float(np.polyfit(np.log(n), np.log([figure(record) for record in records]), 1)[0])
 
 
 def _span(records: list[Record]) -> str:

@@ -152,8 +152,8 @@ Memory = Annotated[
     typer.Option(
         parser=_parse_bytes,
         metavar="SIZE",
-        help="Memory for rebuilding, besides samples and result, as in 2GB; a quarter of what is "
-        "free if not given.",
+        help="Memory for rebuilding, besides samples and result, as in 2GB; half of what is free "
+        "if not given.",
     ),
 ]
 Seed = Annotated[

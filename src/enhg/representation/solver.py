@@ -23,7 +23,7 @@ from enhg.representation import _kernels
 from enhg.representation.problem import SIGMA_FLOOR, Loss, Problem, Representation, Scale
 
 # What the solver may use of the memory that is free, unless told otherwise.
-_PART_OF_FREE_MEMORY = 0.25
+_PART_OF_FREE_MEMORY = 0.5
 _MOST_BLOCK_ROWS = 512
 _FIRST_WORKING_SET = 32
 _FIRST_ROOM = 512
@@ -77,8 +77,8 @@ def self_representation(
     tol : float
         Bound on the certificate. A row that cannot reach it is reported by a warning.
     memory : int, optional
-        Bytes that may be used besides the samples and the result; a quarter of the memory that
-        is free by default. If the Gram matrix fits (4 or 8 bytes times the square of the number
+        Bytes that may be used besides the samples and the result; half of the memory that is
+        free by default. If the Gram matrix fits (4 or 8 bytes times the square of the number
         of samples) it is kept, which is faster where many coefficients are not zero; if not,
         samples are solved in blocks, each with the products it needs. The result is the same,
         within `tol`.
