@@ -24,10 +24,20 @@ _BESIDE = _HERE.parents[1] / "shared" / "data"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="which to run; all by default")
-    parser.add_argument("--data", type=Path, default=os.environ.get("ENHG_DATA", _BESIDE))
-    parser.add_argument("--output", type=Path, default=_RESULTS)
-    parser.add_argument("--peer-rows", type=int, default=20, help="samples a peer is timed on")
-    parser.add_argument("--limit", type=int, help="at most so many samples, to try the suite")
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("ENHG_DATA", _BESIDE), metavar="DIR",
+        help="the image sets",
+    )  # fmt: skip
+    parser.add_argument(
+        "--output", type=Path, default=_RESULTS, metavar="DIR", help="where results go"
+    )
+    parser.add_argument(
+        "--peer-rows", type=_positive, default=20, metavar="N", help="samples a peer is timed on"
+    )
+    parser.add_argument(
+        "--limit", type=_positive, metavar="N",
+        help="at most so many samples, to try the suite; needs an --output of its own",
+    )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="say what there is, and stop")
     choices = parser.parse_args()
     if choices.list:
@@ -37,6 +47,9 @@ def main() -> int:
     unknown = set(choices.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"no benchmark is named {', '.join(sorted(unknown))}; see --list")
+    ours = choices.output.resolve() == _RESULTS
+    if choices.limit and ours:
+        parser.error("--limit is for trials: name another folder for their results with --output")
     require_peers()
     choices.output.mkdir(parents=True, exist_ok=True)
     options = Options(choices.data, choices.peer_rows, choices.limit)
@@ -54,8 +67,15 @@ def main() -> int:
         for bar in result["bars"]:
             print("   ", in_words(bar), flush=True)
             failed |= not met(bar)
-    write_report(choices.output, BENCHMARKS, _DOCS if choices.output == _RESULTS else None)
+    write_report(choices.output, BENCHMARKS, _DOCS if ours else None)
     return int(failed)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number above 0")
+    return number
 
 
 def _run(name: str, options: Options) -> dict[str, object]:

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from benchmarks.measure import best_of_each, peak_bytes, seconds_of
 
 
-def start() -> dict[str, float]:
+def start(dtype: str) -> dict[str, float]:
     """Import, loading of the solver, and the very first call."""
     clock = [time.perf_counter()]
     import enhg
@@ -30,7 +30,7 @@ def start() -> dict[str, float]:
     clock.append(time.perf_counter())
     import numpy as np
 
-    X = np.eye(50, 60, dtype=np.float32) + np.float32(0.1)
+    X = (np.eye(50, 60) + 0.1).astype(dtype)
     clock.append(time.perf_counter())
     solve(X)
     clock.append(time.perf_counter())

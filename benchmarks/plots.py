@@ -113,7 +113,7 @@ def _memory(records: list[Record]) -> Axes:
         (True, "#0072B2", "o", "Gram matrix kept while it fits (default)"),
         (False, "#D55E00", "s", "Gram matrix never kept"),
     ):
-        some = [one for one in records if (one["gram_budget"] is None) == default]
+        some = [one for one in records if (one["budget"] is None) == default]
         ax.plot(
             [one["samples"] for one in some],
             [one["peak_bytes"] / 1e9 for one in some],

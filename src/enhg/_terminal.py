@@ -25,7 +25,8 @@ def errors_in_one_line() -> Iterator[None]:
     except BrokenPipeError:  # whoever read our output has gone; typer ends quietly
         raise
     except MemoryError as error:
-        _fail(f"error: not enough memory ({error}); use fewer samples or smaller images", 1)
+        advice = "lower --memory, or use fewer samples or smaller images"
+        _fail(f"error: not enough memory ({error}); {advice}", 1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"error: {where}{error.strerror or error}", 1)

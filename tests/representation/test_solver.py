@@ -252,6 +252,27 @@ def test_atoms_that_do_not_correlate_with_the_sample_itself_may_enter(memory):
     assert violations(X, found.coefficients, 100, 0.1, "squared", "relative").max() <= TOL
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", ["relative", "absolute"])
+def test_a_giant_among_the_samples_hides_no_correlations(dtype, scale):
+    X = samples(100, 50)
+    X[:, -1] = X[0] = 0
+    X[0, -1] = 1e7 if dtype == np.float32 else 1e16
+    X = X.astype(dtype)
+    found = self_representation(X, scale=scale)
+    assert np.diff(found.coefficients.indptr)[1:].min() > 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # the giant correlates with nobody
+        violated = violations(X, found.coefficients, 10, 5, "squared", scale)
+    assert violated[1:].max() <= 1.1 * TOL
+
+
+def test_large_gamma_on_the_absolute_scale_finds_small_correlations():
+    X = np.eye(30, dtype=np.float32) + np.float32(2e-7) * np.eye(30, k=1, dtype=np.float32)
+    found = self_representation(X, gamma=1e9, lam=0.01, scale="absolute")
+    assert found.coefficients.nnz > 0
+    assert violations(X, found.coefficients, 1e9, 0.01, "squared", "absolute").max() <= 1.1 * TOL
+
+
 KINDS = {
     "normal": lambda rng, n, d: rng.standard_normal((n, d)),
     "positive": lambda rng, n, d: rng.random((n, d)),

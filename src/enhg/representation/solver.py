@@ -70,6 +70,8 @@ def self_representation(
         10⁻⁶‖xᵢ‖ count as that long.
     scale : {"relative", "absolute"}
         Relative: γᵢ = gamma / maxⱼ|xⱼᵀxᵢ|, times ‖xᵢ‖ for the norm loss. Absolute: γᵢ = gamma.
+        On the relative scale, a sample whose products with all others are at most 4 units of
+        rounding (of its precision, times both lengths) counts as orthogonal to them: z = 0.
         The paper's γ = 0.18 on the absolute scale gives z = 0 for every unit-length sample,
         because z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1.
     dictionary : array of shape (n_atoms, n_features), optional
@@ -79,9 +81,10 @@ def self_representation(
     memory : int, optional
         Bytes that may be used besides the samples and the result; half of the memory that is
         free by default. If the Gram matrix fits (4 or 8 bytes times the square of the number
-        of samples) it is kept, which is faster where many coefficients are not zero; if not,
+        of samples) it is kept, which is faster; if not,
         samples are solved in blocks, each with the products it needs. The result is the same,
-        within `tol`.
+        within `tol`. Not counted: two square matrices a thread, of the order of the largest
+        working set, and where float32 does not reach `tol`, the samples in float64.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it but for rounding.
     progress : bool or callable, optional
@@ -300,13 +303,13 @@ def _solve(
         gram = crew.gram(atoms)
     else:
         row += min(m, _KEPT_PRODUCTS) ** 2 * X.itemsize
-    longest = float(_lengths(atoms).max())
+    lengths = _lengths(atoms)
     size = int(np.clip((memory - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
     scores = np.empty((min(n, size), m), X.dtype)
     solved = []
     for block in _slices(n, size):
         solved.append(
-            solve_block(X[block], atoms, gram, longest, excluded[block], problem, tol, scores, crew)
+            solve_block(X[block], atoms, gram, lengths, excluded[block], problem, tol, scores, crew)
         )
         report(block.stop, n)
     return _Rows.stacked(solved)
@@ -316,18 +319,18 @@ def solve_block(
     targets: NDArray,
     vectors: NDArray,
     gram: NDArray,
-    longest: float,
+    lengths: NDArray,
     excluded: NDArray,
     problem: Problem,
     tol: float,
     scores: NDArray,
     crew: Crew,
 ) -> _Rows:
-    """Solve one block: a pure function of the samples in it, the atoms and the parameters.
+    """Solve one block: what comes out depends on the samples in it, the atoms and the parameters.
 
-    `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `longest` the length of the
-    longest; `excluded` is the atom each sample may not use (−1: none); `scores` is room for a
-    number of every sample and atom. Working sets start from the atoms that correlate most with
+    `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `lengths` their lengths;
+    `excluded` is the atom each sample may not use (−1: none); `scores` is room for a number of
+    every sample and atom. Working sets start from the atoms that correlate most with
     the sample, are solved, checked against all atoms and grown by the worst violators until none
     is left. With the Gram matrix at hand a sample goes through all that alone; without it, all
     samples that need their atoms' correlations with a new residual get them from one matrix
@@ -337,13 +340,13 @@ def solve_block(
     atoms = _kernels.Atoms(
         vectors=_read_only(vectors),
         gram=_read_only(gram),
-        longest=longest,
+        longest=float(lengths.max()),
         rounding=(vectors.shape[1] + 2) * float(np.finfo(vectors.dtype).eps),
         lam=float(problem.lam),
         norm_loss=problem.loss == "norm",
         tol=float(tol),
     )
-    block = _open(targets, excluded, problem, atoms, scores, crew)
+    block = _open(targets, excluded, problem, atoms, lengths, scores, crew)
     while True:
         rows = np.flatnonzero(~block.done)
         space = partial(_kernels.workspace, atoms, block.members.shape[1])
@@ -361,6 +364,7 @@ def _open(
     excluded: NDArray,
     problem: Problem,
     atoms: _kernels.Atoms,
+    atom_lengths: NDArray,
     scores: NDArray,
     crew: Crew,
 ) -> _kernels.Block:
@@ -380,8 +384,13 @@ def _open(
 
     crew.each(prepare, _slices(n, _ROWS_AT_ONCE))
     lengths = _lengths(targets)
-    nothing = critical <= 4 * np.finfo(targets.dtype).eps * lengths * atoms.longest  # but rounding
-    critical[nothing] = 0
+    nothing = critical == 0
+    if problem.scale == "relative":
+        # What is left of orthogonal samples is rounding, and no scale to be relative to.
+        faint = 4 * np.finfo(targets.dtype).eps * lengths
+        for i in np.flatnonzero(critical <= faint * atoms.longest):
+            nothing[i] = (np.abs(scores[i]) <= faint[i] * atom_lengths).all()
+        critical[nothing] = 0
     gammas = problem.gammas(critical, lengths)
     floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
     scales = np.maximum(lengths, floors) if atoms.norm_loss else np.ones(n)
