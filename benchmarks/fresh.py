@@ -105,7 +105,7 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     spent["hypergraph"] = spent.pop("structure") - spent["representation"]
     spent["other"] = seconds - sum(spent.values())
     labels = np.where(np.arange(len(X)) % 100 == 0, learner.labels_, -1)
-    classifier = enhg.HypergraphClassifier(graph=learner.hypergraph_)
+    classifier = enhg.HypergraphClassifier(graph=learner.graph_)
     result = {
         "seconds": seconds,
         "stages": dict(spent),

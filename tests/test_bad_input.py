@@ -74,9 +74,9 @@ def test_text_and_complex_numbers(fit):
 
 
 def test_huge_and_tiny_values_are_only_a_matter_of_scale():
-    expected = ElasticNetHypergraph().fit(X).hypergraph_.incidence.toarray()
+    expected = ElasticNetHypergraph().fit(X).graph_.incidence.toarray()
     for scale in (1e-200, 1e200):
-        found = ElasticNetHypergraph().fit(X * scale).hypergraph_.incidence.toarray()
+        found = ElasticNetHypergraph().fit(X * scale).graph_.incidence.toarray()
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
@@ -143,11 +143,11 @@ def test_ready_hypergraph_of_other_samples():
 def test_constant_sample_is_alone_in_its_hyperedge(value):
     with pytest.warns(UserWarning, match=r"1 of 30 samples are constant \(the first is row 3\)"):
         structure = ElasticNetHypergraph().fit(with_row(value))
-    edges = structure.hypergraph_.edges()
+    edges = structure.graph_.edges()
     assert edges[3].tolist() == [3]
     assert not any(3 in edge for i, edge in enumerate(edges) if i != 3)
     assert structure.representation_.coefficients[[3]].nnz == 0
-    assert structure.hypergraph_.vertex_degrees.min() > 0
+    assert structure.graph_.vertex_degrees.min() > 0
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0])

@@ -108,7 +108,7 @@ def test_defaults_are_those_of_the_library(command):
     assert (given["gamma"], given["lam"]) == (structure.gamma, structure.lam)
     assert given.get("alpha", HypergraphClassifier().alpha) == HypergraphClassifier().alpha
     explicit = ElasticNetHypergraph(level=given["level"]).fit(X)
-    assert explicit.hypergraph_ == structure.fit(X).hypergraph_
+    assert explicit.graph_ == structure.fit(X).graph_
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_options_reach_the_structure(tmp_path, digits):
     out = tmp_path / "out"
     run("cluster", digits, "-k", 3, "-o", out, "--gamma", 5, "--lam", 0.5, "--level", 2)
     structure = ElasticNetHypergraph(gamma=5, lam=0.5, level=2).fit(X)
-    assert Hypergraph.load(out / "hypergraph.npz") == structure.hypergraph_
+    assert Hypergraph.load(out / "hypergraph.npz") == structure.graph_
 
 
 def test_quiet(tmp_path, digits):
@@ -489,3 +489,30 @@ def test_a_terminal_gets_bars(tmp_path, photos):
     assert all(word in shown for word in (b"reading", b"rebuilding", b"100%"))
     assert b"labels.csv" in said
     assert on_terminal("-o", tmp_path / "b", "--quiet") == (b"", b"")
+
+
+# --- reproduce -----------------------------------------------------------------------------
+
+
+def test_reproduce_makes_figures_and_goes_on_in_its_folder(tmp_path, data_folder):
+    out = tmp_path / "made"
+    result = run("reproduce", "figure-affinity", "--data", data_folder, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "figure-affinity.png" in result.stdout
+    assert sorted(os.listdir(out)) == ["cells.csv", "figure-affinity.csv", "figure-affinity.png"]
+    result = run("reproduce", "figure-recovery", "--data", data_folder, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert (out / "figure-recovery.png").stat().st_size > 10_000
+
+
+def test_reproduce_refuses_what_it_does_not_know(tmp_path):
+    result = run("reproduce", "table7", "--data", tmp_path)
+    assert result.exit_code == 1
+    assert "'table7' is none of table1" in result.stderr
+    (tmp_path / "mine.txt").write_text("mine")
+    result = run("reproduce", "table1", "--data", tmp_path, "-o", tmp_path)
+    assert result.exit_code == 1
+    assert "no cells.csv of an earlier run" in result.stderr
+    result = run("reproduce", "figure-paths", "--data", tmp_path, "-o", tmp_path / "new")
+    assert result.exit_code == 1
+    assert "Extended Yale B is not shipped" in result.stderr

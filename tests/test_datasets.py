@@ -1,5 +1,9 @@
+from types import SimpleNamespace
+from urllib.error import URLError
+
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.io import loadmat
 
 from enhg.datasets import NAMES, Dataset, load
@@ -90,6 +94,87 @@ def test_folder_from_the_environment(loaded, data_folder, monkeypatch):
     np.testing.assert_array_equal(load("usps").X, loaded("usps").X)
 
 
+# --- original images, and OpenML -------------------------------------------------------------
+
+
+def test_extended_yale_b_from_its_original_images(loaded, tmp_path):
+    """The images as their authors keep them, here made from ours, with a picture of the room."""
+    faces = loaded("yale-b")
+    for i, (pixels, person) in enumerate(zip(faces.X, faces.y, strict=True)):
+        folder = tmp_path / "CroppedYale" / f"yaleB{person:02}"
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels.reshape(32, 32)).save(folder / f"yaleB{person:02}_P00_{i:04}.pgm")
+        (folder / f"yaleB{person:02}_P00_Ambient.pgm").write_bytes(b"P5 2 1 255 ab")
+    found = load("yale-b", tmp_path)
+    np.testing.assert_array_equal(found.X, faces.X)
+    np.testing.assert_array_equal(found.y, faces.y)
+    assert found.image_shape == (32, 32)
+
+
+def test_images_that_are_not_the_set(tmp_path):
+    for person in ("a", "b"):
+        (tmp_path / "PIE" / person).mkdir(parents=True)
+        Image.new("L", (64, 64), 5).save(tmp_path / "PIE" / person / "1.png")
+    with pytest.raises(
+        ValueError, match=r"PIE is not the PIE .*68 classes.*\(2, 1024\).*2 classes"
+    ):
+        load("pie", tmp_path)
+
+
+def openml(monkeypatch, X, y):
+    asked = []
+
+    def fetch(**choices):
+        asked.append(choices["data_id"])
+        return SimpleNamespace(data=X, target=y)
+
+    monkeypatch.setattr("enhg.datasets.fetch_openml", fetch)
+    return asked
+
+
+def test_usps_from_openml(loaded, monkeypatch, tmp_path):
+    """OpenML has pixels from −1 to 1 and the classes 1 to 10."""
+    ours = loaded("usps")
+    asked = openml(monkeypatch, 2.0 * ours.X - 1, (ours.y + 1).astype(str).astype(object))
+    found = load("usps", tmp_path, download=True)
+    assert asked == [41082]
+    np.testing.assert_allclose(found.X, ours.X, atol=1e-6)
+    np.testing.assert_array_equal(found.y, ours.y)
+
+
+def test_mnist_from_openml(loaded, monkeypatch, tmp_path):
+    ours = loaded("mnist")
+    openml(monkeypatch, ours.X.astype(float), ours.y.astype(str).astype(object))
+    found = load("mnist", tmp_path, download=True)
+    assert found.X.dtype == np.uint8
+    np.testing.assert_array_equal(found.X, ours.X)
+    np.testing.assert_array_equal(found.y, ours.y)
+
+
+def test_a_file_comes_before_a_download(loaded, monkeypatch, data_folder):
+    asked = openml(monkeypatch, None, None)
+    np.testing.assert_array_equal(load("usps", data_folder, download=True).X, loaded("usps").X)
+    assert asked == []
+
+
+def test_openml_out_of_reach_or_changed(monkeypatch, tmp_path):
+    def fail(**choices):
+        raise URLError("no route")
+
+    monkeypatch.setattr("enhg.datasets.fetch_openml", fail)
+    with pytest.raises(OSError, match=r"USPS could not be fetched from OpenML .*no route.*usps.h5"):
+        load("usps", tmp_path, download=True)
+    openml(monkeypatch, np.zeros((3, 256)), np.array(["1", "2", "3"], object))
+    with pytest.raises(ValueError, match=r"OpenML's data set 41082 is not the USPS.*\(3, 256\)"):
+        load("usps", tmp_path, download=True)
+
+
+def test_faces_are_not_downloaded(tmp_path):
+    with pytest.raises(FileNotFoundError, match="Extended Yale B is not shipped") as caught:
+        load("yale-b", tmp_path, download=True)
+    assert "OpenML" not in str(caught.value)
+
+
 # --- errors ----------------------------------------------------------------------------------
 
 
@@ -108,7 +193,7 @@ def test_no_folder(name, monkeypatch):
 
 @pytest.mark.parametrize("name", LOCAL)
 def test_folder_without_the_file(name, tmp_path):
-    with pytest.raises(ValueError, match="no such file"):
+    with pytest.raises(FileNotFoundError, match=r"is not shipped: .* must hold .* one folder a"):
         load(name, tmp_path)
 
 

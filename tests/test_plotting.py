@@ -8,13 +8,21 @@ import sys
 import matplotlib
 import numpy as np
 import pytest
+from scipy import sparse
 
-from enhg import ElasticNetHypergraph
+from enhg import ElasticNetHypergraph, elastic_net_path
 from enhg.plotting import (
     plot_clusters,
+    plot_coefficient_matrix,
+    plot_coefficients,
+    plot_comparison,
     plot_confusion,
+    plot_curves,
     plot_embedding,
     plot_hyperedge,
+    plot_image,
+    plot_path,
+    plot_recovery,
     plot_spectrum,
 )
 
@@ -55,6 +63,15 @@ DRAWN = {
     "hyperedge": lambda ax: plot_hyperedge(
         ElasticNetHypergraph().fit(IMAGES.reshape(30, -1)).representation_, 3, (6, 4), ax=ax
     ),
+    "path": lambda ax: plot_path(elastic_net_path(RNG.normal(size=(12, 8)), 2, 0.1), ax=ax),
+    "coefficients": lambda ax: plot_coefficients([0.0, 0.5, -0.2], 0.3, slice(0, 2), ax=ax),
+    "matrix": lambda ax: plot_coefficient_matrix(np.eye(4), ax=ax),
+    "recovery": lambda ax: plot_recovery(
+        ElasticNetHypergraph().fit(IMAGES.reshape(30, -1)).representation_, [3, 5], (6, 4), ax=ax
+    ),
+    "curves": lambda ax: plot_curves({"a": ([0, 1, 10], [1, 2, 3])}, "x", "y", ax=ax),
+    "comparison": lambda ax: plot_comparison({"a": [("K = 1", 0.5)]}, "a", "AC", ax=ax),
+    "image": lambda ax: plot_image(IMAGES[0], ax=ax),
 }
 
 
@@ -238,3 +255,43 @@ def test_confusion_of_many_classes_writes_no_counts():
     ax = plot_confusion(np.arange(60), np.arange(60))
     assert len(ax.texts) == 0
     assert len(ax.images) == 1
+
+
+def test_a_path_is_drawn_by_its_breakpoints():
+    path = elastic_net_path(RNG.normal(size=(12, 8)), 2, 0.1)
+    ax = plot_path(path, [0, 5])
+    lines = [line for line in ax.lines if len(line.get_xdata()) == len(path.penalties)]
+    assert len(lines) == 2
+    np.testing.assert_allclose(lines[1].get_ydata(), path.coefficients[:, [5]].toarray().ravel())
+    assert lines[0].get_xdata().max() == 1
+
+
+def test_coefficients_have_their_threshold_and_group():
+    ax = plot_coefficients([0.0, 0.5, -0.2, 0.0], 0.3, slice(0, 2))
+    (lines,) = ax.collections
+    assert [segment[1].tolist() for segment in lines.get_segments()] == [[1, 0.5], [2, -0.2]]
+    assert {0.3, -0.3} <= {line.get_ydata()[0] for line in ax.lines}
+    assert len(ax.patches) == 1
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+def test_rows_of_a_coefficient_matrix_are_in_parts_of_their_largest(kind):
+    shown = plot_coefficient_matrix(kind([[0.0, -2.0], [1.0, 4.0]])).images[0].get_array()
+    np.testing.assert_allclose(shown, [[0, 1], [0.25, 1]])
+
+
+def test_recovery_shows_sample_correction_and_error(representation):
+    ax = plot_recovery(representation, [3, 5], (6, 4))
+    picture = ax.images[0].get_array()
+    assert picture.shape == (18, 2 * 4 + 2, 3)
+    sample = representation.samples[3].reshape(6, 4)
+    expected = (sample - sample.min()) / (sample.max() - sample.min())
+    np.testing.assert_allclose(picture[:6, :4, 0], expected, atol=1e-6)
+    assert ticks(ax.yaxis) == ["original", "corrected", "error"]
+
+
+def test_curves_have_room_for_zero():
+    ax = plot_curves({"γ = 1": ([0, 0.01, 1], [1, 2, 3])}, "λ", "AC")
+    assert ax.get_xscale() == "symlog"
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0, 0.01, 1])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["γ = 1"]

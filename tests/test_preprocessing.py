@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from enhg.preprocessing import check_samples, normalize_samples
+from enhg.preprocessing import Normalizer, check_samples, normalize_samples
 
 
 def images(n=6, d=1024, seed=0):
@@ -199,3 +199,40 @@ def test_bad_input_is_refused():
         normalize_samples([[1.0, np.nan]])
     with pytest.raises(ValueError, match="2D array"):
         normalize_samples([1.0, 2.0])
+
+
+def test_whitening_gives_the_main_directions_equal_spread():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 40)) * np.linspace(10, 0.1, 40)
+    directions = Normalizer.of(X, "whiten").directions
+    centred = normalize_samples(X)
+    points = (centred - centred.mean(axis=0)) @ directions
+    np.testing.assert_allclose(points.T @ points, np.eye(points.shape[1]), atol=1e-9)
+    assert points.shape[1] == 39  # zero mean of every sample takes one
+    whitened = Normalizer.of(X, "whiten")(X)
+    np.testing.assert_allclose(np.linalg.norm(whitened, axis=1), 1)
+    np.testing.assert_allclose(
+        whitened, points / np.linalg.norm(points, axis=1, keepdims=True), atol=1e-9
+    )
+
+
+def test_whitening_keeps_at_most_two_hundred_directions_and_its_precision():
+    X = np.random.default_rng(0).normal(size=(400, 300)).astype(np.float32)
+    whitened = Normalizer.of(X, "whiten")(X)
+    assert whitened.shape == (400, 200)
+    assert whitened.dtype == np.float32
+
+
+def test_whitening_is_learned_once_and_serves_new_samples():
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    learned = Normalizer.of(X[:50], "whiten")
+    np.testing.assert_allclose(learned(X)[:50], learned(X[:50]))
+    assert learned(X[50:]).shape == (10, 29)
+
+
+def test_whitening_of_equal_samples():
+    with np.errstate(all="raise"):
+        points = Normalizer.of(np.tile(np.arange(5.0), (4, 1)), "whiten")(
+            np.tile(np.arange(5.0), (4, 1))
+        )
+    assert np.isfinite(points).all()

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from enhg.graph import Graph as Graph
     from enhg.graphs.elastic_net import ElasticNetHypergraph as ElasticNetHypergraph
+    from enhg.graphs.gaussian import GaussianGraph as GaussianGraph
+    from enhg.graphs.knn import KNNHypergraph as KNNHypergraph
+    from enhg.graphs.l1_graph import L1Graph as L1Graph
+    from enhg.graphs.l1_hypergraph import L1Hypergraph as L1Hypergraph
+    from enhg.graphs.laplacian_eigenmap import LaplacianEigenmapGraph as LaplacianEigenmapGraph
+    from enhg.graphs.low_rank import LowRankGraph as LowRankGraph
+    from enhg.graphs.semantic_correlation import (
+        SemanticCorrelationHypergraph as SemanticCorrelationHypergraph,
+    )
+    from enhg.graphs.sparse_subspace import SparseSubspaceGraph as SparseSubspaceGraph
     from enhg.hypergraph import Hypergraph as Hypergraph
     from enhg.learning.classification import HypergraphClassifier as HypergraphClassifier
     from enhg.learning.clustering import HypergraphClustering as HypergraphClustering
@@ -14,6 +25,8 @@ if TYPE_CHECKING:
     from enhg.metrics import normalized_mutual_information as normalized_mutual_information
     from enhg.metrics import unlabelled_accuracy as unlabelled_accuracy
     from enhg.preprocessing import normalize_samples as normalize_samples
+    from enhg.representation.low_rank import LowRankRepresentation as LowRankRepresentation
+    from enhg.representation.low_rank import low_rank_representation as low_rank_representation
     from enhg.representation.path import ElasticNetPath as ElasticNetPath
     from enhg.representation.path import elastic_net_path as elastic_net_path
     from enhg.representation.problem import Representation as Representation
@@ -22,12 +35,23 @@ if TYPE_CHECKING:
 _ROOMS = {
     "ElasticNetHypergraph": "enhg.graphs.elastic_net",
     "ElasticNetPath": "enhg.representation.path",
+    "GaussianGraph": "enhg.graphs.gaussian",
+    "Graph": "enhg.graph",
     "Hypergraph": "enhg.hypergraph",
     "HypergraphClassifier": "enhg.learning.classification",
     "HypergraphClustering": "enhg.learning.clustering",
+    "KNNHypergraph": "enhg.graphs.knn",
+    "L1Graph": "enhg.graphs.l1_graph",
+    "L1Hypergraph": "enhg.graphs.l1_hypergraph",
+    "LaplacianEigenmapGraph": "enhg.graphs.laplacian_eigenmap",
+    "LowRankGraph": "enhg.graphs.low_rank",
+    "LowRankRepresentation": "enhg.representation.low_rank",
     "Representation": "enhg.representation.problem",
+    "SemanticCorrelationHypergraph": "enhg.graphs.semantic_correlation",
+    "SparseSubspaceGraph": "enhg.graphs.sparse_subspace",
     "clustering_accuracy": "enhg.metrics",
     "elastic_net_path": "enhg.representation.path",
+    "low_rank_representation": "enhg.representation.low_rank",
     "normalize_samples": "enhg.preprocessing",
     "normalized_mutual_information": "enhg.metrics",
     "self_representation": "enhg.representation.solver",

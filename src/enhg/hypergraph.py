@@ -9,16 +9,24 @@ import copy
 import os
 import uuid
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NoReturn, Self
+from typing import IO, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
+
+from enhg._matrices import (
+    nonnegative_csr,
+    real_array,
+    require_positive,
+    require_symmetric,
+    symmetric_operator,
+)
 
 __all__ = ["Hypergraph"]
 
@@ -52,20 +60,22 @@ class Hypergraph:
     ([2.0, 6.0, 4.0], [2.0, 2.0])
     """
 
+    theta_lower_bound: ClassVar[float] = 0.0
+    is_dense: ClassVar[bool] = False
     _incidence: sparse.csr_array
     _weights: NDArray[np.float64]
     _vertex_degrees: NDArray[np.float64]
     _edge_degrees: NDArray[np.float64]
 
     def __init__(self, incidence: Any, weights: ArrayLike | None = None) -> None:
-        matrix = _nonnegative_csr(incidence, "incidence")
+        matrix = nonnegative_csr(incidence, "incidence")
         if matrix.shape[0] == 0:
             raise ValueError(f"incidence must have a vertex (row); received shape {matrix.shape}")
         delta = matrix.sum(axis=0)
-        _require_positive(delta, "every hyperedge must hold a vertex, 0 < δ(e) < ∞", "hyperedge")
+        require_positive(delta, "every hyperedge must hold a vertex, 0 < δ(e) < ∞", "hyperedge")
         w = _positive_weights(weights, matrix.shape[1])
         d = matrix @ w
-        _require_positive(d, "every vertex must be in a hyperedge, 0 < d(v) < ∞", "vertex")
+        require_positive(d, "every vertex must be in a hyperedge, 0 < d(v) < ∞", "vertex")
         for array in (matrix.data, matrix.indices, matrix.indptr, w, d, delta):
             array.setflags(write=False)
         vars(self).update(_incidence=matrix, _weights=w, _vertex_degrees=d, _edge_degrees=delta)
@@ -155,7 +165,7 @@ class Hypergraph:
         Its spectrum is in [0, 1], and √d is an eigenvector with eigenvalue 1.
         """
         factor, transposed = self._factor, self._factor.T
-        return _symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
+        return symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
 
     @property
     def laplacian(self) -> LinearOperator:
@@ -165,7 +175,7 @@ class Hypergraph:
         ‖f(u)/√d(u) − f(v)/√d(v)‖², over ordered pairs (u, v).
         """
         theta = self.theta
-        return _symmetric_operator(self.n_vertices, lambda x: x - theta @ x)
+        return symmetric_operator(self.n_vertices, lambda x: x - theta @ x)
 
     def theta_dense(self) -> NDArray[np.float64]:
         """Θ = A Aᵀ as an n×n array, for small n."""
@@ -174,6 +184,18 @@ class Hypergraph:
     def laplacian_dense(self) -> NDArray[np.float64]:
         """L = I − Θ as an n×n array, for small n."""
         return np.eye(self.n_vertices) - self.theta_dense()
+
+    def part(self, mask: NDArray[np.bool_]) -> Self:
+        """The vertices of the mask, with their memberships in the hyperedges that hold any.
+
+        Examples
+        --------
+        >>> Hypergraph.from_edges([[0, 1], [1, 2], [3]]).part(np.array([0, 0, 1, 1], bool)).edges()
+        [array([0]), array([1])]
+        """
+        incidence = self._incidence[mask]
+        edges = np.unique(incidence.indices)
+        return type(self)(incidence[:, edges], self._weights[edges])
 
     def connected_components(self) -> tuple[int, NDArray[np.int32]]:
         """Sets of vertices that chains of hyperedges join: eigenvalue 1 of Θ, once for each.
@@ -281,7 +303,8 @@ class Hypergraph:
         >>> [edge.tolist() for edge in hypergraph.edges()], hypergraph.weights.tolist()
         ([[0, 1], [1, 2]], [6.0, 2.0])
         """
-        matrix = _symmetric_csr(adjacency, "adjacency")
+        matrix = nonnegative_csr(adjacency, "adjacency")
+        require_symmetric(matrix, "adjacency")
         loops = np.flatnonzero(matrix.diagonal())
         if loops.size:
             received = f"{matrix[loops[0], loops[0]]} at vertex {loops[0]}"
@@ -328,7 +351,8 @@ class Hypergraph:
         >>> Hypergraph.from_star_expansion(star, n_vertices=3) == hypergraph
         True
         """
-        matrix = _symmetric_csr(adjacency, "adjacency")
+        matrix = nonnegative_csr(adjacency, "adjacency")
+        require_symmetric(matrix, "adjacency")
         n_rows = matrix.shape[0]
         if not 0 < n_vertices < n_rows:
             raise ValueError(f"n_vertices must be in 1 … {n_rows - 1}; received {n_vertices}")
@@ -411,69 +435,15 @@ def _read_archive(stream: IO[bytes]) -> tuple[sparse.csr_array, NDArray[np.float
         return sparse.csr_array(parts, shape=tuple(archive["shape"])), archive["weights"]
 
 
-def _real_array(values: Any, name: str) -> Any:
-    """A NumPy array, or the sparse matrix as it is, that holds real numbers."""
-    try:
-        array = values if sparse.issparse(values) else np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must be an array of real numbers; received {error}") from error
-    if array.dtype.kind not in "buif":
-        raise ValueError(f"{name} must hold real numbers; received dtype {array.dtype}")
-    return array
-
-
-def _nonnegative_csr(values: Any, name: str) -> sparse.csr_array:
-    """A canonical float64 copy without explicit zeros."""
-    array = _real_array(values, name)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must be 2-dimensional; received shape {array.shape}")
-    matrix = sparse.csr_array(array, dtype=np.float64, copy=True)
-    matrix.check_format(full_check=True)
-    matrix.sum_duplicates()
-    wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
-    if wrong.any():
-        raise ValueError(
-            f"{name} must hold finite, non-negative numbers; received {matrix.data[wrong][0]}"
-        )
-    matrix.eliminate_zeros()
-    return matrix
-
-
-def _symmetric_csr(values: Any, name: str) -> sparse.csr_array:
-    matrix = _nonnegative_csr(values, name)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} must be square; received shape {matrix.shape}")
-    differing = (matrix != matrix.T).tocoo()
-    if differing.nnz:
-        u, v = differing.row[0], differing.col[0]
-        raise ValueError(
-            f"{name} must be exactly symmetric (symmetrise with (A + A.T) / 2); received "
-            f"{matrix[u, v]} at ({u}, {v}) and {matrix[v, u]} at ({v}, {u})"
-        )
-    return matrix
-
-
 def _positive_weights(values: ArrayLike | None, n_edges: int) -> NDArray[np.float64]:
     if values is None:
         return np.ones(n_edges)
-    weights = np.array(_real_array(values, "weights"), dtype=np.float64)
+    weights = np.array(real_array(values, "weights"), dtype=np.float64)
     if weights.shape != (n_edges,):
         raise ValueError(f"weights must have shape ({n_edges},); received shape {weights.shape}")
-    _require_positive(weights, "weights must be finite and positive", "hyperedge")
+    require_positive(weights, "weights must be finite and positive", "hyperedge")
     return weights
-
-
-def _require_positive(values: NDArray[np.float64], requirement: str, kind: str) -> None:
-    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    if wrong.size:
-        raise ValueError(f"{requirement}; received {values[wrong[0]]} at {kind} {wrong[0]}")
 
 
 def _with_data(matrix: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr_array:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _symmetric_operator(n: int, apply: Callable[[Any], Any]) -> LinearOperator:
-    return LinearOperator(
-        (n, n), matvec=apply, rmatvec=apply, matmat=apply, rmatmat=apply, dtype=np.float64
-    )

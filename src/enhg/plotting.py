@@ -5,11 +5,13 @@ Every `plot_…` draws on the axes it is given, or on new ones of pyplot's, and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 from sklearn.metrics.cluster import contingency_matrix
@@ -17,6 +19,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
+from enhg.representation.path import ElasticNetPath
 from enhg.representation.problem import Representation
 
 if TYPE_CHECKING:
@@ -234,6 +237,181 @@ def plot_confusion(
     return ax
 
 
+def plot_path(
+    path: ElasticNetPath, atoms: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Coefficients along a solution path, against s = ‖z‖₁ / max ‖z‖₁.
+
+    Parameters
+    ----------
+    path : ElasticNetPath
+    atoms : array of int, optional
+        Which coefficients; by default all that are ever used.
+    ax : Axes, optional
+        Where to draw.
+    """
+    lengths = abs(path.coefficients).sum(axis=1)
+    if atoms is None:
+        atoms = np.unique(path.coefficients.indices)
+    values = path.coefficients[:, np.asarray(atoms, dtype=int)].toarray()
+    ax = _axes(ax, (6, 4))
+    ax.axhline(0, color=_COLORS[8], lw=0.8)
+    for at, coefficients in enumerate(values.T):
+        ax.plot(lengths / (lengths.max() or 1), coefficients, color=_COLORS[at % 10], lw=1.2)
+    ax.set(
+        title=f"Path of sample {path.index}, ridge {path.lam:g}", xlabel="s = ‖z‖₁ / max ‖z‖₁",
+        ylabel="coefficient", xlim=(0, 1),
+    )  # fmt: skip
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_coefficients(
+    coefficients: ArrayLike,
+    threshold: float | None = None,
+    group: slice | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """The coefficients of one sample as lines over the samples that rebuild it.
+
+    Parameters
+    ----------
+    coefficients : array of shape (n_samples,)
+    threshold : float, optional
+        Drawn at ±threshold: what lies beyond is prominent.
+    group : slice, optional
+        Samples to put on a darker ground: the sample's own class.
+    ax : Axes, optional
+        Where to draw.
+    """
+    z = np.asarray(coefficients, dtype=float)
+    ax = _axes(ax, (8, 2.6))
+    if group is not None:
+        ax.axvspan(group.start - 0.5, group.stop - 0.5, color="#eeeeee", lw=0)
+    ax.vlines(np.flatnonzero(z), 0, z[z != 0], color=_COLORS[0], lw=1)
+    ax.axhline(0, color=_COLORS[8], lw=0.8)
+    if threshold is not None:
+        for side in (-threshold, threshold):
+            ax.axhline(side, color=_COLORS[2], lw=0.9, ls="--")
+    ax.set(xlabel="sample", ylabel="coefficient", xlim=(-0.5, len(z) - 0.5))
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_coefficient_matrix(
+    coefficients: sparse.sparray | ArrayLike, *, ax: Axes | None = None
+) -> Axes:
+    """|Z| as a picture, the darker the larger; every row in parts of its largest entry."""
+    Z = np.abs(sparse.csr_array(coefficients).toarray())
+    ax = _axes(ax, (5, 5))
+    largest = Z.max(axis=1, keepdims=True)
+    ax.imshow(Z / np.where(largest > 0, largest, 1), cmap="Greys", vmin=0, vmax=1)
+    ax.set(xlabel="sample", ylabel="sample")
+    return ax
+
+
+def plot_recovery(
+    representation: Representation,
+    samples: ArrayLike,
+    image_shape: tuple[int, ...],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Samples, what others make of them, and the error between: a row of three images each.
+
+    Parameters
+    ----------
+    representation : Representation
+    samples : array of int
+        Which ones, from left to right.
+    image_shape : tuple of int
+        Height and width.
+    ax : Axes, optional
+        Where to draw.
+    """
+    chosen = np.asarray(samples, dtype=int)
+    columns = []
+    for sample in chosen:
+        image, clean = representation.samples[sample], representation.clean[sample]
+        low, high = float(image.min()), float(image.max())
+        error = (image - clean).reshape(image_shape)
+        shown = _rgb(np.stack([image, clean]).reshape(2, *image_shape), low, high)
+        columns.append(np.concatenate([*shown, _signed_rgb(error, float(abs(error).max()))]))
+    height = image_shape[0]
+    ax = _axes(ax, (1.1 * len(chosen) + 1, 3.6))
+    gap = np.ones((3 * height, 2, 3))
+    parts = [part for column in columns for part in (column, gap)][:-1]
+    ax.imshow(np.concatenate(parts, axis=1))
+    ax.set_yticks(height * (np.arange(3) + 0.5), ["original", "corrected", "error"])
+    ax.set_xticks([])
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    return ax
+
+
+def plot_comparison(
+    curves: Mapping[str, Sequence[tuple[str, float]]],
+    main: str,
+    ylabel: str,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Scores of several methods over a few cases; the main one heavy, those that begin with its
+    name dashed."""
+    ax = _axes(ax, (6, 4.4))
+    for at, (name, points) in enumerate(curves.items()):
+        across, up = zip(*points, strict=True) if points else ((), ())
+        related = name.startswith(main)
+        ax.plot(
+            across, up, marker=_MARKERS[at % len(_MARKERS)], ms=5, label=name,
+            color="black" if related else _COLORS[at % 10], lw=2.2 if related else 1.2,
+            ls="--" if related and name != main else "-",
+        )  # fmt: skip
+    ax.set(ylabel=ylabel)
+    ax.grid(axis="y", color="#e3e3e3")
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_image(image: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """One gray image, black at its least value and white at its largest."""
+    ax = _axes(ax, (2, 2))
+    ax.imshow(np.asarray(image), cmap="gray")
+    ax.set_axis_off()
+    return ax
+
+
+def plot_curves(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Scores against a parameter, one line a name, on a logarithmic scale that holds zero."""
+    ax = _axes(ax, (6, 4))
+    smallest = min(float(x) for across, _ in curves.values() for x in np.asarray(across) if x > 0)
+    for at, (name, (across, up)) in enumerate(curves.items()):
+        ax.plot(
+            across,
+            up,
+            marker=_MARKERS[at % len(_MARKERS)],
+            color=_COLORS[at % 10],
+            ms=5,
+            label=name,
+        )
+    ax.set_xscale("symlog", linthresh=smallest)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(color="#e3e3e3")
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
 def save_pictures(
     folder: Path,
     images: NDArray,
@@ -252,21 +430,21 @@ def save_pictures(
     structure, clusters, classes
         Fitted on the images; `classes` knows the classes as text.
     """
-    figure, (ax,) = _figure(1, 1, (8, 5.9))
+    figure, (ax,) = new_figure(1, 1, (8, 5.9))
     plot_clusters(images, clusters.labels_, clusters.confidence_, ax=ax)
     figure.savefig(folder / "clusters.png")
 
-    figure, (left, right) = _figure(1, 2, (12, 6))
+    figure, (left, right) = new_figure(1, 2, (12, 6))
     plot_embedding(clusters.embedding_, clusters.labels_, ax=left)
     plot_spectrum(clusters.spectrum_.values, clusters.n_clusters, ax=right)
     figure.savefig(folder / "embedding.png")
 
-    figure, (left, right) = _figure(1, 2, (12, 6))
+    figure, (left, right) = new_figure(1, 2, (12, 6))
     plot_confusion(truth, clusters.labels_, match=True, ax=left)
     plot_confusion(truth.astype(str), classes.transduction_, ax=right)
     figure.savefig(folder / "confusion.png")
 
-    figure, axes = _figure(5, 1, (9, 6.9))
+    figure, axes = new_figure(5, 1, (9, 6.9))
     figure.suptitle("Samples, their main rebuilders with coefficients, and what these make of them")
     by_error = np.argsort(np.linalg.norm(structure.representation_.errors, axis=1))
     from_best_to_worst = by_error[np.linspace(0, len(by_error) - 1, len(axes)).astype(int)]
@@ -275,12 +453,15 @@ def save_pictures(
     figure.savefig(folder / "hyperedges.png")
 
 
-def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
-    """A figure of `size` inches that is saved and never shown, and its axes."""
+def new_figure(
+    rows: int, columns: int, size: tuple[float, float], widths: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure of `size` inches that is saved and never shown, and its axes, row by row."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=150, layout="compressed")
-    return figure, figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    axes = figure.subplots(rows, columns, squeeze=False, width_ratios=widths)
+    return figure, axes.ravel().tolist()
 
 
 def _confusion(

@@ -175,8 +175,8 @@ def test_every_combination_of_options_follows_the_definition(samples, loss):
         ).fit(samples)  # fmt: skip
         Z = structure.representation_.coefficients.toarray()
         H, w = built_by_loops(Z, rule, LEVELS[rule], signed, incidence, weights)
-        np.testing.assert_allclose(structure.hypergraph_.incidence.toarray(), H, rtol=1e-12)
-        np.testing.assert_allclose(structure.hypergraph_.weights, w, rtol=1e-9)
+        np.testing.assert_allclose(structure.graph_.incidence.toarray(), H, rtol=1e-12)
+        np.testing.assert_allclose(structure.graph_.weights, w, rtol=1e-9)
 
 
 def test_representation_is_that_of_the_normalised_samples(samples):
@@ -201,7 +201,7 @@ def test_products_on_a_pattern_are_those_of_the_dense_product():
 
 @pytest.mark.parametrize("incidence", ["soft", "binary"])
 def test_centroids_and_memberships(samples, incidence):
-    H = ElasticNetHypergraph(incidence=incidence).fit(samples).hypergraph_.incidence.toarray()
+    H = ElasticNetHypergraph(incidence=incidence).fit(samples).graph_.incidence.toarray()
     np.testing.assert_array_equal(np.diag(H), 1)
     assert set(np.unique(H)) == {0, 1} if incidence == "binary" else np.any((H > 0) & (H < 1))
     # Someone besides the centroid is a full member: the largest coefficient.
@@ -215,23 +215,23 @@ def test_sample_that_nothing_rebuilds_is_alone(samples, weights, incidence):
     X[:-2, :-1] = samples
     X[-2, -1] = 1  # orthogonal to all; the last is zero
     structure = ElasticNetHypergraph(weights=weights, incidence=incidence, normalize="none").fit(X)
-    edges = structure.hypergraph_.edges()
+    edges = structure.graph_.edges()
     for alone in (len(X) - 2, len(X) - 1):
         assert edges[alone].tolist() == [alone]
         assert sum(alone in edge for edge in edges) == 1
-    w = structure.hypergraph_.weights
+    w = structure.graph_.weights
     assert w[-1] == w[-2] == w[:-2].min()
-    assert structure.hypergraph_.vertex_degrees.min() > 0
+    assert structure.graph_.vertex_degrees.min() > 0
 
 
 def test_weights_that_are_zero_take_the_smallest_one():
     """Twins rebuild only each other: their z share no entry, and ⟨zᵢ, zⱼ⟩ = 0."""
     twins = np.eye(4)[[0, 0, 1, 1]]
-    alone = ElasticNetHypergraph(normalize="none").fit(twins).hypergraph_
+    alone = ElasticNetHypergraph(normalize="none").fit(twins).graph_
     assert [edge.tolist() for edge in alone.edges()] == [[0, 1], [0, 1], [2, 3], [2, 3]]
     assert alone.weights.tolist() == [1, 1, 1, 1]
     triplets = np.eye(4)[[0, 0, 1, 1, 2, 2, 2]]
-    w = ElasticNetHypergraph(normalize="none", weights="product").fit(triplets).hypergraph_.weights
+    w = ElasticNetHypergraph(normalize="none", weights="product").fit(triplets).graph_.weights
     assert w[4:].max() < 1
     assert (w[:4] == w[4:].min()).all()
 
@@ -240,16 +240,16 @@ def test_permuting_the_samples_permutes_the_hypergraph(samples):
     order = np.random.default_rng(3).permutation(len(samples))
     for options in ({}, {"loss": "norm", "gamma": 2, "rule": "mass", "weights": "product"}):
         structure = ElasticNetHypergraph(tol=1e-8, **options)
-        plain = structure.fit(samples).hypergraph_
-        moved = structure.fit(samples[order]).hypergraph_
+        plain = structure.fit(samples).graph_
+        moved = structure.fit(samples[order]).graph_
         H = plain.incidence.toarray()[np.ix_(order, order)]
         np.testing.assert_allclose(moved.incidence.toarray(), H, atol=1e-5)
         np.testing.assert_allclose(moved.weights, plain.weights[order], rtol=1e-5)
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads(samples):
-    one = ElasticNetHypergraph(n_jobs=1).fit(samples).hypergraph_
-    two = ElasticNetHypergraph(n_jobs=2).fit(samples).hypergraph_
+    one = ElasticNetHypergraph(n_jobs=1).fit(samples).graph_
+    two = ElasticNetHypergraph(n_jobs=2).fit(samples).graph_
     assert one == two
 
 
@@ -257,10 +257,10 @@ def test_the_result_does_not_depend_on_the_number_of_threads(samples):
 def test_samples_of_other_types(samples, dtype):
     whole = np.round(20 * (samples - samples.min()))
     whole = np.minimum(whole, 255)
-    expected = ElasticNetHypergraph(tol=1e-6).fit(whole).hypergraph_.incidence.toarray()
+    expected = ElasticNetHypergraph(tol=1e-6).fit(whole).graph_.incidence.toarray()
     given = whole.astype(dtype)
     before = given.copy()
-    found = ElasticNetHypergraph(tol=1e-6).fit(given).hypergraph_.incidence.toarray()
+    found = ElasticNetHypergraph(tol=1e-6).fit(given).graph_.incidence.toarray()
     np.testing.assert_allclose(found, expected, atol=1e-3)
     np.testing.assert_array_equal(given, before)
 
@@ -276,7 +276,7 @@ def test_the_setting_of_the_paper():
     Z = np.abs(structure.representation_.coefficients.toarray())
     theta = Z.mean(axis=1, keepdims=True)
     H = (theta < Z).T | np.eye(30, dtype=bool)
-    np.testing.assert_array_equal(structure.hypergraph_.incidence.toarray(), H)
+    np.testing.assert_array_equal(structure.graph_.incidence.toarray(), H)
     assert structure.representation_.certificate.max() <= structure.tol
 
 
@@ -294,8 +294,8 @@ def test_normalising_is_the_first_step(samples, center):
     shifted = samples + np.arange(len(samples))[:, None] / 10
     ready = normalize_samples(shifted, center=center)
     same_hypergraph(
-        ElasticNetHypergraph(normalize=how, tol=1e-8).fit(shifted).hypergraph_,
-        ElasticNetHypergraph(normalize="none", tol=1e-8).fit(ready).hypergraph_,
+        ElasticNetHypergraph(normalize=how, tol=1e-8).fit(shifted).graph_,
+        ElasticNetHypergraph(normalize="none", tol=1e-8).fit(ready).graph_,
     )
 
 
@@ -308,17 +308,17 @@ def test_what_each_normalisation_does_not_see(samples):
         ("lift", points, 7 * points + [1, 2, 3]),
     ):
         structure = ElasticNetHypergraph(normalize=how, tol=1e-8)
-        plain = structure.fit(X).hypergraph_
-        same_hypergraph(plain, structure.fit(changed).hypergraph_)
-        bent = structure.fit(X**3).hypergraph_
+        plain = structure.fit(X).graph_
+        same_hypergraph(plain, structure.fit(changed).graph_)
+        bent = structure.fit(X**3).graph_
         assert abs(plain.incidence - bent.incidence).max() > 0.1  # and is not blind to all
 
 
 @pytest.mark.parametrize(("width", "how"), [(15, "lift"), (16, "zero_mean")])
 def test_auto_lifts_points_of_few_dimensions(samples, width, how):
     X = samples[:, :width]
-    auto = ElasticNetHypergraph(normalize="auto").fit(X).hypergraph_
-    assert auto == ElasticNetHypergraph(normalize=how).fit(X).hypergraph_
+    auto = ElasticNetHypergraph(normalize="auto").fit(X).graph_
+    assert auto == ElasticNetHypergraph(normalize=how).fit(X).graph_
 
 
 # --- new samples -----------------------------------------------------------------------------

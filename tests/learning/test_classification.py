@@ -302,7 +302,7 @@ def test_probabilities_average_those_of_the_rebuilders(fitted, subspaces):
 
 def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
     X, _, given = subspaces
-    model = on(fitted.hypergraph_).fit(X, given)
+    model = on(fitted.graph_).fit(X, given)
     np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
     for ask in (model.predict, model.predict_proba):
         with pytest.raises(

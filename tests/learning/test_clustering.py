@@ -55,7 +55,7 @@ def test_noise_joins_the_subspaces_and_does_not_mix_them(union_of_subspaces, spe
     X, y = union_of_subspaces(9, per_subspace=60)
     X += 0.2 * np.random.default_rng(9).normal(size=X.shape)
     model = HypergraphClustering(4, spectrum=spectrum, random_state=0).fit(X)
-    assert model.hypergraph_.connected_components()[0] < 4
+    assert model.graph_.connected_components()[0] < 4
     assert clustering_accuracy(y, model.labels_) > 0.98
 
 
@@ -133,7 +133,7 @@ class PlainStructure(BaseEstimator):
     """The least that a learner asks of a structure."""
 
     def fit(self, X, y=None):
-        self.hypergraph_ = Hypergraph.from_edges([[i, (i + 1) % len(X)] for i in range(len(X))])
+        self.graph_ = Hypergraph.from_edges([[i, (i + 1) % len(X)] for i in range(len(X))])
         return self
 
 
@@ -145,7 +145,7 @@ def test_any_structure_will_do():
 
 @pytest.mark.parametrize("graph", ["enhg", ElasticNetHypergraph, np.eye(3)], ids=repr)
 def test_what_is_no_structure_is_refused(graph):
-    with pytest.raises(ValueError, match="graph must be a structure or a Hypergraph, got"):
+    with pytest.raises(ValueError, match="graph must be a structure, a Hypergraph or a Graph, got"):
         HypergraphClustering(2, graph=graph).fit(np.eye(12))
 
 
@@ -189,7 +189,7 @@ def test_attributes(fitted, subspaces):
     assert fitted.labels_.shape == (n,)
     assert fitted.embedding_.shape[0] == n
     np.testing.assert_allclose(np.linalg.norm(fitted.embedding_, axis=1), 1)
-    assert isinstance(fitted.hypergraph_, Hypergraph)
+    assert isinstance(fitted.graph_, Hypergraph)
     assert isinstance(fitted.representation_, Representation)
     assert fitted.representation_.coefficients.shape == (n, n)
     assert fitted.spectrum_.residuals.max() <= 1e-6
@@ -225,15 +225,15 @@ def test_subspaces_apart_give_more_confidence_than_noise(fitted):
 
 
 def test_ready_hypergraph_is_taken_as_it_is(fitted, subspaces):
-    ready = HypergraphClustering(4, graph=fitted.hypergraph_, random_state=0).fit(subspaces[0])
-    assert ready.hypergraph_ is fitted.hypergraph_
+    ready = HypergraphClustering(4, graph=fitted.graph_, random_state=0).fit(subspaces[0])
+    assert ready.graph_ is fitted.graph_
     np.testing.assert_array_equal(ready.labels_, fitted.labels_)
     assert not hasattr(ready, "representation_")
 
 
 def test_hypergraph_of_other_samples(fitted):
     with pytest.raises(ValueError, match="graph has 120 vertices, but X has 7 samples"):
-        HypergraphClustering(2, graph=fitted.hypergraph_).fit(np.eye(7))
+        HypergraphClustering(2, graph=fitted.graph_).fit(np.eye(7))
 
 
 def test_nothing_of_an_earlier_fit_stays(subspaces):
@@ -257,7 +257,7 @@ def test_parameters_reach_the_structure(subspaces):
     assert (copy.graph.gamma, copy.graph.level) == (3.0, 9)
     assert model.graph.level is None
     copy.fit(subspaces[0])
-    assert max(map(len, copy.hypergraph_.edges())) == 10  # nine and the centroid
+    assert max(map(len, copy.graph_.edges())) == 10  # nine and the centroid
 
 
 def test_clone_of_a_model_with_a_ready_hypergraph():
@@ -271,7 +271,7 @@ def test_threads_do_not_change_the_result(subspaces):
         for jobs in (1, 2)
     ]
     one, two = (model.fit(subspaces[0]) for model in fits)
-    assert one.hypergraph_ == two.hypergraph_
+    assert one.graph_ == two.graph_
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 

@@ -63,7 +63,7 @@ def accuracy_from_a_tenth(data, hypergraph, draws=3):
 
 
 def test_all_subjects_from_a_tenth_of_the_labels(faces, clustered):
-    assert accuracy_from_a_tenth(faces, clustered.hypergraph_) >= 0.91
+    assert accuracy_from_a_tenth(faces, clustered.graph_) >= 0.91
 
 
 def test_digits(digits, clustered_digits):
@@ -71,7 +71,7 @@ def test_digits(digits, clustered_digits):
 
 
 def test_digits_from_a_tenth_of_the_labels(digits, clustered_digits):
-    assert accuracy_from_a_tenth(digits, clustered_digits.hypergraph_) >= 0.95
+    assert accuracy_from_a_tenth(digits, clustered_digits.graph_) >= 0.95
 
 
 def test_new_digits(digits):

@@ -362,6 +362,50 @@ def test_a_dictionary_holds_nobody_out():
     np.testing.assert_allclose(found.clean + found.errors, X[:1])
 
 
+@pytest.mark.parametrize("memory", [1, 2**30])
+def test_excluded_atoms_of_a_dictionary_are_not_used(memory):
+    X = samples(40, 20)
+    plain = self_representation(X, gamma=20, lam=0.5, tol=1e-8, memory=memory)
+    same = self_representation(
+        X, gamma=20, lam=0.5, tol=1e-8, memory=memory, dictionary=X, excluded=np.arange(40)
+    )
+    np.testing.assert_allclose(same.coefficients.toarray(), plain.coefficients.toarray(), atol=1e-7)
+    # Samples that are not the atoms they may not use: the others must be as if those were absent.
+    targets, atoms = X[:5], X[10:]
+    excluded = np.array([3, -1, 0, 29, 7])
+    found = self_representation(
+        targets, gamma=20, lam=0.5, scale="absolute", tol=1e-8, memory=memory,
+        dictionary=atoms, excluded=excluded,
+    ).coefficients.toarray()  # fmt: skip
+    for i, atom in enumerate(excluded):
+        others = np.delete(np.arange(30), atom) if atom >= 0 else np.arange(30)
+        alone = self_representation(
+            targets[[i]], gamma=20, lam=0.5, scale="absolute", tol=1e-8, dictionary=atoms[others]
+        ).coefficients.toarray()
+        np.testing.assert_allclose(found[i, others], alone[0], atol=1e-7)
+        assert atom < 0 or found[i, atom] == 0
+
+
+@pytest.mark.parametrize(
+    ("excluded", "words"),
+    [
+        ([0, 1], "for each of the 3 samples"),
+        ([0.0, 1.0, 2.0], "whole number"),
+        ([0, 1, 5], "from 0 to 4, or -1"),
+        ([-2, 1, 0], "from 0 to 4, or -1"),
+    ],
+)
+def test_wrong_exclusions(excluded, words):
+    X = samples(5, 4)
+    with pytest.raises(ValueError, match=words):
+        self_representation(X[:3], dictionary=X, excluded=excluded)
+
+
+def test_exclusions_are_for_dictionaries():
+    with pytest.raises(ValueError, match="excluded is for a dictionary"):
+        self_representation(samples(5, 4), excluded=np.arange(5))
+
+
 @pytest.mark.parametrize("loss", ["squared", "norm"])
 def test_duplicates_share_their_weight(loss):
     X = samples(20, 15)

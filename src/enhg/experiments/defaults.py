@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from enhg.datasets import Dataset, load
+from enhg.experiments.protocol import draw_labels
 from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.hypergraph import Hypergraph
 from enhg.learning.classification import HypergraphClassifier
@@ -93,7 +94,7 @@ def evaluate(setting: Setting, data: Dataset, share: float) -> dict[str, float]:
     """Scores of one setting on one set, averaged over runs."""
     began = time.perf_counter()
     structure = ElasticNetHypergraph(**setting.get("structure", {})).fit(data.X)
-    graph = structure.hypergraph_
+    graph = structure.graph_
     scores = []
     for run in range(RUNS):
         labels = HypergraphClustering(
@@ -105,7 +106,7 @@ def evaluate(setting: Setting, data: Dataset, share: float) -> dict[str, float]:
                 normalized_mutual_information(data.y, labels),
                 *(
                     classify(data, graph, setting, draw(data.y, share, np.random.RandomState(run)))
-                    for draw in (draw_by_class, draw_at_random)
+                    for draw in (draw_labels, draw_at_random)
                 ),
             )
         )
@@ -121,15 +122,6 @@ def classify(data: Dataset, graph: Hypergraph, setting: Setting, given: NDArray)
     model = HypergraphClassifier(graph=graph, **setting.get("classification", {}))
     model.fit(data.X, np.where(given, data.y, -1))
     return unlabelled_accuracy(data.y, model.transduction_, given)
-
-
-def draw_by_class(y: NDArray, share: float, random_state: np.random.RandomState) -> NDArray:
-    """A mask of the labels given: this share of every class, at least one."""
-    given = np.zeros(len(y), bool)
-    for label in np.unique(y):
-        members = random_state.permutation(np.flatnonzero(y == label))
-        given[members[: max(1, round(share * len(members)))]] = True
-    return given
 
 
 def draw_at_random(y: NDArray, share: float, random_state: np.random.RandomState) -> NDArray:

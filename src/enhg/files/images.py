@@ -25,10 +25,11 @@ def read_folder(
     folder: Path,
     size: tuple[int, int] | None,
     gray: bool,
-    progress: Callable[[int, int], object] | None,
+    progress: Callable[[int, int], object] | None = None,
+    keep: Callable[[str], bool] = lambda name: True,
 ) -> Samples:
-    """Read every image under `folder`; see `enhg.files.read_samples`."""
-    names = find_images(folder)
+    """Read every image under `folder` whose name is to be kept; see `enhg.files.read_samples`."""
+    names = [name for name in find_images(folder) if keep(name)]
     images: list[NDArray[Any]] = []
     first = ""
     broken: list[str] = []

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._progress import Progress
 from enhg.graphs._kernels import products_on_pattern
+from enhg.graphs._structure import Structure, require_one_of
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import Normalization, Normalizer, check_samples
+from enhg.preprocessing import Normalization, check_samples
 from enhg.representation.problem import Loss, Representation, Scale
 from enhg.representation.solver import self_representation
 
@@ -31,7 +31,7 @@ _LEVELS = {
 }
 
 
-class ElasticNetHypergraph(BaseEstimator):
+class ElasticNetHypergraph(Structure):
     """The elastic net hypergraph: one hyperedge a sample, of it and its prominent rebuilders.
 
     1. Samples are given zero mean and unit length (`normalize`).
@@ -49,9 +49,11 @@ class ElasticNetHypergraph(BaseEstimator):
     ----------
     gamma, lam, loss, scale, tol, memory, n_jobs
         Of the elastic net, as in `self_representation`.
-    normalize : {"auto", "zero_mean", "unit", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
         What is done to the samples first. "zero_mean": zero mean over a sample's own features
-        and unit length; "unit": only unit length; "lift": for points in a few dimensions, a
+        and unit length; "unit": only unit length; "whiten": then also equal spread in the main
+        directions of all samples, which helps where light and pose hide what matters (faces)
+        and harms where they do not (digits); "lift": for points in a few dimensions, a
         constant feature is added so that direction tells their place; "auto": "zero_mean" from
         16 features on, "lift" below.
     rule : {"top", "largest", "support_mean", "mean", "mass", "number"}
@@ -71,7 +73,7 @@ class ElasticNetHypergraph(BaseEstimator):
 
     Attributes
     ----------
-    hypergraph_ : Hypergraph
+    graph_ : Hypergraph
     representation_ : Representation
         Of the normalised samples.
 
@@ -79,7 +81,7 @@ class ElasticNetHypergraph(BaseEstimator):
     --------
     >>> from sklearn.datasets import load_digits
     >>> structure = ElasticNetHypergraph().fit(load_digits().data[:200])
-    >>> structure.hypergraph_
+    >>> structure.graph_
     Hypergraph(n_vertices=200, n_edges=200, ...)
     """
 
@@ -114,29 +116,15 @@ class ElasticNetHypergraph(BaseEstimator):
         self.memory = memory
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: ArrayLike, y: object = None, *, progress: Progress = None
-    ) -> ElasticNetHypergraph:
-        """Build the hypergraph of the samples; `progress` is called with (done, in all)."""
-        self._check_choices()
-        samples = check_samples(X, min_samples=2)
-        self.n_features_in_ = samples.shape[1]
-        self.normalizer_ = Normalizer.of(samples, self.normalize)
+    def _build(self, samples: NDArray, progress: Progress) -> None:
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
-        if Z.nnz == 0:
-            warnings.warn(
-                "no sample is represented by any other, so every hyperedge holds one sample: "
-                "raise gamma (on the relative scale, above 1), or check that samples differ "
-                "from zero and from constants",
-                stacklevel=2,
-            )
+        warn_of_empty_rows(Z)
         members = prominent(Z, self.rule, self.level, signed=self.signed)
-        self.hypergraph_ = Hypergraph(
-            _incidence(_memberships(members, soft=self.incidence == "soft")),
+        self.graph_ = Hypergraph(
+            incidence_of(_memberships(members, soft=self.incidence == "soft")),
             _weights(Z, members, self.weights),
         )
-        return self
 
     def connect(self, X: ArrayLike, *, progress: Progress = None) -> sparse.csr_array:
         """How new samples belong to those of `fit`: one row each, of memberships.
@@ -150,7 +138,9 @@ class ElasticNetHypergraph(BaseEstimator):
             raise ValueError(
                 f"X must have the {self.n_features_in_} features of fit, got {samples.shape[1]}"
             )
-        representation = self._represent(samples, self.representation_.samples, progress)
+        representation = self._represent(
+            self.normalizer_(samples), self.representation_.samples, progress
+        )
         members = prominent(representation.coefficients, self.rule, self.level, signed=self.signed)
         return _memberships(members, soft=self.incidence == "soft")
 
@@ -158,7 +148,7 @@ class ElasticNetHypergraph(BaseEstimator):
         self, samples: NDArray, dictionary: NDArray | None, progress: Progress
     ) -> Representation:
         return self_representation(
-            self.normalizer_(samples),
+            samples,
             gamma=self.gamma,
             lam=self.lam,
             loss=self.loss,
@@ -171,13 +161,19 @@ class ElasticNetHypergraph(BaseEstimator):
         )
 
     def _check_choices(self) -> None:
-        for name, allowed in (
-            ("incidence", ("soft", "binary")),
-            ("weights", ("cosine", "product", "uniform")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        require_one_of("incidence", self.incidence, ("soft", "binary"))
+        require_one_of("weights", self.weights, ("cosine", "product", "uniform"))
         _check_level(self.rule, self.level)
+
+
+def warn_of_empty_rows(Z: sparse.csr_array) -> None:
+    """Warn if no sample is rebuilt from any other."""
+    if Z.nnz == 0:
+        warnings.warn(
+            "no sample is represented by any other, so each is alone: raise gamma (on the "
+            "relative scale, above 1), or check that samples differ from zero and from constants",
+            stacklevel=4,
+        )
 
 
 def prominent(
@@ -260,7 +256,7 @@ def _memberships(members: sparse.csr_array, *, soft: bool) -> sparse.csr_array:
     return rows
 
 
-def _incidence(memberships: sparse.csr_array) -> sparse.csr_array:
+def incidence_of(memberships: sparse.csr_array) -> sparse.csr_array:
     """H: column i holds the centroid i, with membership 1, and the members of row i."""
     centroids = sparse.eye_array(memberships.shape[0], format="csr")
     return sparse.csr_array((memberships + centroids).T)
@@ -282,6 +278,11 @@ def _weights(z: sparse.csr_array, members: sparse.csr_array, kind: str) -> NDArr
     weights = sparse.csr_array((products, members.indices, members.indptr), members.shape).sum(
         axis=1
     )
+    return without_zeros(weights)
+
+
+def without_zeros(weights: NDArray) -> NDArray:
+    """The weights, the smallest positive one in place of every zero."""
     positive = weights > 0
-    weights[~positive] = weights[positive].min() if positive.any() else 1.0
-    return weights
+    least = weights[positive].min() if positive.any() else 1.0
+    return np.where(positive, weights, least)

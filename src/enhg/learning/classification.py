@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 from enhg.learning._structure import fit_structure
 from enhg.learning.diffusion import check_alpha, diffuse
@@ -26,9 +27,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    graph : structure or Hypergraph, optional
-        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. Any estimator
-        will do whose `fit(X)` sets `hypergraph_`. A ready `Hypergraph` is taken as it is.
+    graph : structure, Hypergraph or Graph, optional
+        What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
+        estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
+        as it is.
     alpha : float
         α in (0, 1): the nearer to 1, the further labels reach.
     class_mass : {"equal", "labels", "none"}
@@ -50,7 +52,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     unreached_ : ndarray of bool of shape (n_samples,)
         Samples that no label reaches: in a component of the hypergraph that holds none, or so
         far from one that nothing of it arrives.
-    hypergraph_ : Hypergraph
+    graph_ : Hypergraph or Graph
     representation_ : Representation
         Where the structure has one.
 
@@ -71,13 +73,13 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     label_distributions_: NDArray
     confidence_: NDArray
     unreached_: NDArray
-    hypergraph_: Hypergraph
+    graph_: Hypergraph | Graph
     structure_: Any
 
     def __init__(
         self,
         *,
-        graph: BaseEstimator | Hypergraph | None = None,
+        graph: BaseEstimator | Hypergraph | Graph | None = None,
         alpha: float = 0.98,
         class_mass: Literal["equal", "labels", "none"] = "equal",
         verbose: bool = False,
@@ -111,7 +113,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, X)
         Y = np.zeros((len(labels), len(self.classes_)))
         Y[np.flatnonzero(~missing), codes] = 1
-        F = np.maximum(diffuse(self.hypergraph_.theta, Y, self.alpha), 0)
+        F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
         self.unreached_ = F.max(axis=1) == 0
         if self.class_mass != "none":
             F /= F.sum(axis=0)
@@ -144,7 +146,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         samples = check_samples(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         if not hasattr(self.structure_, "connect"):
-            have = type(self.hypergraph_ if self.structure_ is None else self.structure_).__name__
+            have = type(self.graph_ if self.structure_ is None else self.structure_).__name__
             raise ValueError(
                 f"graph must be able to connect new samples, as ElasticNetHypergraph is; got a "
                 f"{have}. The labels of the samples of fit are in transduction_"

@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 from enhg.learning._structure import fit_structure
 from enhg.learning.spectral import Kind, Spectrum, embed, top_eigenpairs
@@ -36,9 +37,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int
-    graph : structure or Hypergraph, optional
-        What turns samples into a hypergraph; `ElasticNetHypergraph()` by default. Any estimator
-        will do whose `fit(X)` sets `hypergraph_`. A ready `Hypergraph` is taken as it is.
+    graph : structure, Hypergraph or Graph, optional
+        What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
+        estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
+        as it is.
     spectrum : {"auto", "equal", "resolvent"}
         How eigenvectors count. "equal": the `n_clusters` top ones alike (the paper).
         "resolvent": five times as many (at most 200 more), each times μ/(1 − λ + μ) with
@@ -64,7 +66,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         average cluster, which do not take the place of a cluster.
     spectrum_ : Spectrum
         Eigenvalues, eigenvectors and residuals.
-    hypergraph_ : Hypergraph
+    graph_ : Hypergraph or Graph
     representation_ : Representation
         Where the structure has one.
 
@@ -82,13 +84,13 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     embedding_: NDArray
     confidence_: NDArray
     spectrum_: Spectrum
-    hypergraph_: Hypergraph
+    graph_: Hypergraph | Graph
 
     def __init__(
         self,
         n_clusters: int,
         *,
-        graph: BaseEstimator | Hypergraph | None = None,
+        graph: BaseEstimator | Hypergraph | Graph | None = None,
         spectrum: Literal["auto", "equal", "resolvent"] = "auto",
         unit_rows: bool = True,
         n_init: int = 30,
@@ -127,7 +129,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         both: tuple[Kind, ...] = ("equal", "resolvent")
         kinds = both if self.spectrum == "auto" else (self.spectrum,)
         with threadpool_limits(limits=1 if n < _THREADS_FROM else None):
-            self.spectrum_ = _spectrum(self.hypergraph_, linked, count, random_state)
+            self.spectrum_ = _spectrum(self.graph_, linked, count, random_state)
             seed = random_state.randint(np.iinfo(np.int32).max)
             candidates = [self._group(linked, kind, seed) for kind in kinds]
         evenness = [_size_entropy(labels, k) for _, labels, _ in candidates]
@@ -143,8 +145,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def _fragments(self) -> NDArray:
         """Mask of the samples in components far too small for a cluster; warns of what they and
         more components than clusters mean."""
-        k, n = self.n_clusters, self.hypergraph_.n_vertices
-        components, component = self.hypergraph_.connected_components()
+        k, n = self.n_clusters, self.graph_.n_vertices
+        components, component = self.graph_.connected_components()
         fragments = np.bincount(component)[component] < _SMALLEST_CLUSTER * n / k
         if k == 1 or not (fragments.any() or components > k):
             return np.zeros(n, bool)
@@ -162,14 +164,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 
 
 def _spectrum(
-    hypergraph: Hypergraph, linked: NDArray, count: int, random_state: np.random.RandomState
+    graph: Hypergraph | Graph, linked: NDArray, count: int, random_state: np.random.RandomState
 ) -> Spectrum:
     """The top eigenpairs of the components that the mask names, zero on the other vertices."""
     if linked.all():
-        return top_eigenpairs(hypergraph, min(count, len(linked)), random_state=random_state)
-    incidence = hypergraph.incidence[linked]
-    edges = np.unique(incidence.indices)
-    part = Hypergraph(incidence[:, edges], hypergraph.weights[edges])
+        return top_eigenpairs(graph, min(count, len(linked)), random_state=random_state)
+    part = graph.part(linked)
     found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
     vectors = np.zeros((len(linked), found.vectors.shape[1]))
     vectors[linked] = found.vectors

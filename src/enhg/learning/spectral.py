@@ -9,15 +9,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 
 Kind = Literal["equal", "resolvent"]
 
 _DENSE_UP_TO = 400
+_STORED_UP_TO = 5000  # where Θ is stored as an array anyway
 _MOST_ITERATIONS = 200
 _MOST_FILTER_DEGREE = 100
 _WIDEST_BLOCK = 300
@@ -36,7 +39,7 @@ class Spectrum:
 
 
 def top_eigenpairs(
-    hypergraph: Hypergraph,
+    graph: Hypergraph | Graph,
     count: int,
     *,
     tol: float = 1e-6,
@@ -52,25 +55,25 @@ def top_eigenpairs(
 
     Examples
     --------
-    >>> hypergraph = Hypergraph.from_edges([[0, 1], [1, 2], [3, 4]])
-    >>> top_eigenpairs(hypergraph, 3).values.round(6)
+    >>> graph = Hypergraph.from_edges([[0, 1], [1, 2], [3, 4]])
+    >>> top_eigenpairs(graph, 3).values.round(6)
     array([1. , 1. , 0.5])
     """
-    n = hypergraph.n_vertices
+    n = graph.n_vertices
     if not 1 <= count <= n:
         raise ValueError(f"count must be from 1 to the number of vertices ({n}), got {count}")
-    known = _component_vectors(hypergraph)
+    known = _component_vectors(graph)
     found = min(known.shape[1], count)
     values, vectors = np.ones(found), known[:, :found].toarray()
     if found < count:
         wanted = count - found
-        if n <= max(_DENSE_UP_TO, 3 * count):
-            more, block = _dense(hypergraph, known)
+        if n <= max(_DENSE_UP_TO, 3 * count, _STORED_UP_TO if graph.is_dense else 0):
+            more, block = _dense(graph, known, wanted)
         else:
-            more, block = _filtered(hypergraph.theta, known, wanted, tol, random_state)
+            more, block = _filtered(graph, known, wanted, tol, random_state)
         values = np.concatenate([values, more[:wanted]])
         vectors = np.hstack([vectors, block[:, :wanted]])
-    residuals = np.linalg.norm(hypergraph.theta @ vectors - vectors * values, axis=0)
+    residuals = np.linalg.norm(graph.theta @ vectors - vectors * values, axis=0)
     if residuals.max() > tol:
         warnings.warn(
             f"the eigenvectors did not reach a residual of {tol:g}: the largest is "
@@ -81,28 +84,33 @@ def top_eigenpairs(
     return Spectrum(values, vectors, residuals)
 
 
-def _component_vectors(hypergraph: Hypergraph) -> sparse.csc_array:
+def _component_vectors(graph: Hypergraph | Graph) -> sparse.csc_array:
     """√d on each component, of unit length, the component of most vertices first."""
-    count, labels = hypergraph.connected_components()
+    count, labels = graph.connected_components()
     order = np.argsort(-np.bincount(labels, minlength=count), kind="stable")
     place = np.empty(count, np.int64)
     place[order] = np.arange(count)
-    volumes = np.bincount(labels, hypergraph.vertex_degrees, minlength=count)
-    entries = np.sqrt(hypergraph.vertex_degrees / volumes[labels])
+    volumes = np.bincount(labels, graph.vertex_degrees, minlength=count)
+    entries = np.sqrt(graph.vertex_degrees / volumes[labels])
     return sparse.csc_array(
         (entries, (np.arange(len(labels)), place[labels])), shape=(len(labels), count)
     )
 
 
-def _dense(hypergraph: Hypergraph, known: sparse.csc_array) -> tuple[NDArray, NDArray]:
-    """All eigenpairs of Θ but the known ones, which are moved from 1 to −1, below every other."""
-    theta = hypergraph.theta_dense() - 2 * (known @ known.T).toarray()
-    values, vectors = np.linalg.eigh(theta)
+def _dense(
+    graph: Hypergraph | Graph, known: sparse.csc_array, count: int
+) -> tuple[NDArray, NDArray]:
+    """The top eigenpairs beside the known ones, which are moved from 1 to −2, below every other."""
+    theta = graph.theta_dense() - 3 * (known @ known.T).toarray()
+    n = len(theta)
+    values, vectors = eigh(
+        theta, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False
+    )
     return values[::-1], vectors[:, ::-1]
 
 
 def _filtered(
-    theta: LinearOperator,
+    graph: Hypergraph | Graph,
     known: sparse.csc_array,
     count: int,
     tol: float,
@@ -115,12 +123,12 @@ def _filtered(
     rotated to Ritz vectors, until the `count` first have residuals below tol. Eigenvalues may
     be crowded or multiple: where that makes progress slow, the block grows past the crowd.
     """
-    n = theta.shape[0]
+    theta, low, n = graph.theta, graph.theta_lower_bound, graph.n_vertices
     rng = check_random_state(random_state)
     block = rng.standard_normal((n, count + max(10, count // 2)))
     cut, worst = 0.5, np.inf
     for _ in range(_MOST_ITERATIONS):
-        block = _chebyshev(theta, block, cut)
+        block = _chebyshev(theta, block, low, cut)
         basis, _ = np.linalg.qr(block - known @ (known.T @ block))
         image = theta @ basis
         values, rotation = np.linalg.eigh(basis.T @ image)
@@ -137,16 +145,16 @@ def _filtered(
     return values, block
 
 
-def _chebyshev(theta: LinearOperator, block: NDArray, cut: float) -> NDArray:
-    """T(Θ)·block, T the Chebyshev polynomial that is small on [0, cut], scaled to 1 at 1."""
-    half = cut / 2
-    ratio = half / (1 - half)
+def _chebyshev(theta: LinearOperator, block: NDArray, low: float, cut: float) -> NDArray:
+    """T(Θ)·block, T the Chebyshev polynomial that is small on [low, cut], scaled to 1 at 1."""
+    middle, half = (cut + low) / 2, (cut - low) / 2
+    ratio = half / (1 - middle)
     degree = min(int(np.log(2 * _FILTER_LIFT) / np.arccosh(1 / ratio)), _MOST_FILTER_DEGREE)
     scale = ratio
-    previous, current = block, (theta @ block - half * block) * (ratio / half)
+    previous, current = block, (theta @ block - middle * block) * (ratio / half)
     for _ in range(degree - 1):
         following = 1 / (2 / ratio - scale)
-        mapped = (theta @ current - half * current) * (2 * following / half)
+        mapped = (theta @ current - middle * current) * (2 * following / half)
         previous, current = current, mapped - (scale * following) * previous
         scale = following
     return current

@@ -41,6 +41,7 @@ def self_representation(
     loss: Loss = "squared",
     scale: Scale = "relative",
     dictionary: ArrayLike | None = None,
+    excluded: ArrayLike | None = None,
     tol: float = 1e-4,
     memory: int | None = None,
     n_jobs: int | None = None,
@@ -75,7 +76,12 @@ def self_representation(
         The paper's γ = 0.18 on the absolute scale gives z = 0 for every unit-length sample,
         because z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1.
     dictionary : array of shape (n_atoms, n_features), optional
-        Atoms to rebuild the samples from, in place of the other samples. None is held out.
+        Atoms to rebuild the samples from, in place of the other samples. None is held out but
+        those of `excluded`.
+    excluded : array of int of shape (n_samples,), optional
+        With a dictionary, the atom that each sample may not use; −1 where it may use all. As the
+        dictionary [X, I/γₑ] with excluded = 0 … n − 1 allows for errors of single features, at
+        the price γₑ‖e‖₁ (sparse subspace clustering).
     tol : float
         Bound on the certificate. A row that cannot reach it is reported by a warning.
     memory : int, optional
@@ -118,11 +124,14 @@ def self_representation(
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
     X = check_samples(X, min_samples=2 if dictionary is None else 1)
-    atoms, excluded = X, np.arange(len(X))
-    if dictionary is not None:
+    if dictionary is None:
+        if excluded is not None:
+            raise ValueError("excluded is for a dictionary; without one every sample is its own")
+        atoms, own = X, np.arange(len(X))
+    else:
         atoms = check_samples(dictionary, name="dictionary")
         X, atoms = _in_one_precision(X, atoms)
-        excluded = np.full(len(X), -1)
+        own = _check_excluded(excluded, len(X), len(atoms))
         if atoms.shape[1] != X.shape[1]:
             raise ValueError(
                 f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
@@ -132,18 +141,36 @@ def self_representation(
         memory = int(_PART_OF_FREE_MEMORY * free_memory())
     with Crew(n_jobs) as crew:
         with reporting(progress, "elastic nets") as report:
-            rows = _solve(X, atoms, excluded, problem, tol, memory, crew, report)
+            rows = _solve(X, atoms, own, problem, tol, memory, crew, report)
         if X.dtype == np.float32:
             # Where a is small, rounding in float32 products alone exceeds it.
             short = np.flatnonzero(_falls_short(rows.certificate, tol))
             if len(short):
                 again = _solve(
-                    X[short].astype(np.float64), atoms.astype(np.float64), excluded[short],
+                    X[short].astype(np.float64), atoms.astype(np.float64), own[short],
                     problem, tol, memory, crew, lambda done, total: None
                 )  # fmt: skip
                 rows = rows.replaced(short, again)
     _warn_of_large_certificates(rows.certificate, tol)
     return Representation(rows.coefficients, rows.certificate, rows.a, rows.b, X, atoms)
+
+
+def _check_excluded(excluded: ArrayLike | None, n: int, m: int) -> NDArray:
+    """One atom a sample, −1 for none."""
+    if excluded is None:
+        return np.full(n, -1)
+    atoms = np.asarray(excluded)
+    if atoms.shape != (n,) or atoms.dtype.kind not in "iu":
+        raise ValueError(
+            f"excluded must hold a whole number for each of the {n} samples, got shape "
+            f"{atoms.shape} of {atoms.dtype}"
+        )
+    if atoms.min() < -1 or atoms.max() >= m:
+        raise ValueError(
+            f"excluded must name atoms from 0 to {m - 1}, or -1 for none, got "
+            f"{atoms.min()} to {atoms.max()}"
+        )
+    return atoms.astype(np.int64)
 
 
 def _in_one_precision(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
@@ -371,7 +398,12 @@ def _open(
     """A block before the first round: z = 0, and what correlates with nothing is done."""
     n, m = len(targets), len(atoms.vectors)
     scores, critical = scores[:n], np.empty(n)
-    stored = len(atoms.gram) > 0 and bool((excluded >= 0).all())
+    # Samples that are the atoms they may not use have their products in the Gram matrix.
+    stored = (
+        len(atoms.gram) > 0
+        and bool((excluded >= 0).all())
+        and np.array_equal(targets, atoms.vectors[excluded])
+    )
     if not stored:
         crew.product(targets, atoms.vectors, scores)
 

@@ -1,0 +1,81 @@
+"""The paper's nine structures by the names of its tables, and what the search tries of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from enhg.graphs._structure import Structure
+from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.graphs.gaussian import GaussianGraph
+from enhg.graphs.knn import KNNHypergraph
+from enhg.graphs.l1_graph import L1Graph
+from enhg.graphs.l1_hypergraph import L1Hypergraph
+from enhg.graphs.laplacian_eigenmap import LaplacianEigenmapGraph
+from enhg.graphs.low_rank import LowRankGraph
+from enhg.graphs.semantic_correlation import SemanticCorrelationHypergraph
+from enhg.graphs.sparse_subspace import SparseSubspaceGraph
+
+
+@dataclass(frozen=True)
+class Method:
+    """A structure, and the values of its parameters that are tried in all combinations."""
+
+    structure: type[Structure]
+    grid: dict[str, tuple[Any, ...]]
+
+    def settings(self) -> list[dict[str, Any]]:
+        return [
+            dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())
+        ]
+
+    def build(self, parameters: dict[str, Any]) -> Structure:
+        """The structure, in one thread: experiments run several at a time."""
+        alone = {"n_jobs": 1} if "n_jobs" in self.structure().get_params() else {}
+        return self.structure(**parameters, **alone)
+
+
+# Eighteen settings each, so that no structure has more chances than another.
+_NORMALIZE = ("zero_mean", "unit", "whiten")
+METHODS = {
+    "G-graph": Method(
+        GaussianGraph, {"width": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "normalize": _NORMALIZE}
+    ),
+    "LE-graph": Method(
+        LaplacianEigenmapGraph,
+        {"k": (3, 5, 8), "width": (1.0, 2.0), "normalize": _NORMALIZE},
+    ),
+    "l1-graph": Method(
+        L1Graph,
+        {"gamma": (10, 20, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},
+    ),
+    "SSC": Method(
+        SparseSubspaceGraph,
+        {"alpha_z": (10, 20, 50), "alpha_e": (None, 20), "normalize": _NORMALIZE},
+    ),
+    "LRR": Method(
+        LowRankGraph,
+        {
+            "lam": (0.1, 0.3, 1.0),
+            "affinity": ("subspace", "coefficients"),
+            "normalize": _NORMALIZE,
+        },
+    ),
+    "KNN-HG": Method(
+        KNNHypergraph,
+        {"k": (3, 5, 8), "incidence": ("binary", "soft"), "normalize": _NORMALIZE},
+    ),
+    "SCHG": Method(
+        SemanticCorrelationHypergraph,
+        {"gamma": (5, 20, 50), "level": (3, 5), "normalize": _NORMALIZE},
+    ),
+    "l1-hypergraph": Method(
+        L1Hypergraph,
+        {"gamma": (5, 20, 50), "level": (3, 5), "normalize": _NORMALIZE},
+    ),
+    "ENHG": Method(
+        ElasticNetHypergraph,
+        {"gamma": (5, 10, 50), "lam": (2, 10), "normalize": _NORMALIZE},
+    ),
+}

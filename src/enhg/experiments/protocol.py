@@ -1,0 +1,206 @@
+"""The paper's protocol: which images, which runs, and how a structure is scored on them.
+
+A piece of `Work` is one structure built on one draw of images and all that is asked of it. Its
+results are rows of a CSV file, written as soon as they are there: what is in the file is not
+computed again.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from enhg.datasets import Dataset, load
+from enhg.experiments.methods import METHODS
+from enhg.learning.classification import HypergraphClassifier
+from enhg.learning.clustering import HypergraphClustering
+from enhg.metrics import clustering_accuracy, normalized_mutual_information, unlabelled_accuracy
+
+Task = Literal["clustering", "classification"]
+Row = dict[str, Any]
+
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+"""Of the labels that are given in table 4."""
+
+_KEY = (
+    "task", "dataset", "classes", "per_class", "seed", "corrupted", "method", "structure",
+    "learner", "run", "share",
+)  # fmt: skip
+_FIGURES = ("ac", "nmi", "accuracy", "seconds")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Images of the first classes of a set: all, or some of each class at random (by the seed).
+
+    A share of them may be corrupted: pixels from 0 to 1 get noise of variance 0.1.
+    """
+
+    dataset: str
+    classes: int
+    per_class: int = 0
+    seed: int = 0
+    corrupted: float = 0.0
+
+    def images(self, folder: Path) -> Dataset:
+        data = _loaded(self.dataset, folder).first_classes(self.classes)
+        if self.per_class:
+            data = data.sampled(self.per_class, np.random.RandomState(self.seed))
+        if self.corrupted:
+            data = replace(data, X=_with_noise(data.X, self.corrupted, self.seed))
+        return data
+
+
+def _with_noise(X: NDArray, share: float, seed: int) -> NDArray:
+    """Some rows with Gaussian noise of variance 0.1, where the largest entry of X counts as 1."""
+    random_state = np.random.RandomState(seed)
+    images = X / X.max()
+    rows = random_state.permutation(len(X))[: round(share * len(X))]
+    images[rows] += np.sqrt(0.1) * random_state.standard_normal((len(rows), X.shape[1]))
+    return images.astype(np.float32)
+
+
+@cache
+def _loaded(dataset: str, folder: Path) -> Dataset:
+    return load(dataset, folder)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One structure on one draw: clustered once a learner and run, or classified once a learner,
+    run and share of labels. Parameters are JSON (see `written`)."""
+
+    task: Task
+    draw: Draw
+    method: str
+    structure: str
+    learners: tuple[str, ...]
+    runs: tuple[int, ...]
+    shares: tuple[float, ...] = (0.0,)
+
+    def rows(self) -> list[Row]:
+        """The rows that the work gives, without their figures."""
+        fixed = {"task": self.task, **asdict(self.draw), "method": self.method}
+        return [
+            fixed | {"structure": self.structure, "learner": learner, "run": run, "share": share}
+            for learner, run, share in product(self.learners, self.runs, self.shares)
+        ]
+
+
+def written(parameters: dict[str, Any]) -> str:
+    """Parameters as the text that stands for them in files."""
+    return json.dumps(parameters, sort_keys=True)
+
+
+def evaluate(work: Work, folder: Path) -> list[Row]:
+    """The rows of a piece of work. Seconds are those of building and learning once."""
+    data = work.draw.images(folder)
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = time.perf_counter()
+        structure = METHODS[work.method].build(json.loads(work.structure)).fit(data.X)
+        built = time.perf_counter() - began
+        rows = []
+        for key in work.rows():
+            began = time.perf_counter()
+            figures = _learn(work.task, data, structure.graph_, key)
+            seconds = built + time.perf_counter() - began
+            rows.append(key | figures | {"seconds": round(seconds, 3)})
+    return rows
+
+
+def _learn(task: Task, data: Dataset, graph: Any, key: Row) -> Row:
+    choices = json.loads(key["learner"])
+    if task == "clustering":
+        labels = HypergraphClustering(
+            len(np.unique(data.y)), graph=graph, random_state=key["run"], **choices
+        ).fit_predict(data.X)
+        ac = clustering_accuracy(data.y, labels)
+        nmi = normalized_mutual_information(data.y, labels)
+        return {"ac": round(ac, 5), "nmi": round(nmi, 5), "accuracy": ""}
+    given = draw_labels(data.y, key["share"], np.random.RandomState(key["run"]))
+    model = HypergraphClassifier(graph=graph, **choices)
+    model.fit(data.X, np.where(given, data.y, -1))
+    accuracy = unlabelled_accuracy(data.y, model.transduction_, given)
+    return {"ac": "", "nmi": "", "accuracy": round(accuracy, 5)}
+
+
+def draw_labels(y: NDArray, share: float, random_state: np.random.RandomState) -> NDArray:
+    """A mask of the labels given: this share of every class, at least one."""
+    given = np.zeros(len(y), bool)
+    for label in np.unique(y):
+        members = random_state.permutation(np.flatnonzero(y == label))
+        given[members[: max(1, round(share * len(members)))]] = True
+    return given
+
+
+class Cells:
+    """Rows of figures in a CSV file, found again by what they are figures of."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._rows: dict[tuple[str, ...], Row] = {}
+        if file.exists():
+            with file.open(newline="", encoding="utf-8") as stream:
+                for row in csv.DictReader(stream):
+                    if all(row.get(name) is not None for name in (*_KEY, *_FIGURES)):
+                        self._rows[_key(row)] = row
+
+    def rest(self, work: Work) -> Work | None:
+        """The work without the runs that are there, or None if all are."""
+        missing = {row["run"] for row in work.rows() if _key(row) not in self._rows}
+        return replace(work, runs=tuple(sorted(missing))) if missing else None
+
+    def of(self, work: Work) -> list[Row]:
+        """The rows of the work that are there."""
+        keys = (_key(row) for row in work.rows())
+        return [self._rows[key] for key in keys if key in self._rows]
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Keep rows, in memory and at the end of the file."""
+        fresh = not self.file.exists()
+        with self.file.open("a", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, (*_KEY, *_FIGURES))
+            if fresh:
+                writer.writeheader()
+            for row in rows:
+                writer.writerow(row)
+                self._rows[_key(row)] = {name: str(value) for name, value in row.items()}
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in _KEY)
+
+
+def carry_out(
+    works: Sequence[Work],
+    folder: Path,
+    cells: Cells,
+    report: Callable[[int, int], None],
+    n_jobs: int | None = None,
+) -> None:
+    """Do the work whose rows are not there yet, one piece a core at a time.
+
+    The heaviest pieces, of most images, come first, so that no core ends long before another.
+    """
+    todo = [rest for work in dict.fromkeys(works) if (rest := cells.rest(work)) is not None]
+    todo.sort(key=lambda work: work.draw.classes * (work.draw.per_class or 1000), reverse=True)
+    report(0, len(todo))
+    jobs = Parallel(n_jobs or os.cpu_count(), return_as="generator_unordered")
+    for done, rows in enumerate(jobs(delayed(evaluate)(work, folder) for work in todo), start=1):
+        cells.add(rows)
+        report(done, len(todo))

@@ -1,0 +1,127 @@
+"""The search for the parameters of every structure, the same for all.
+
+    python -m enhg.experiments.search --data DIR
+
+Every combination of the values in `methods.METHODS` clusters and classifies draws of the paper's
+sets that are not those of the tables; labels are used for scoring, and for the few that
+classification is given. The setting of a structure for all tables is the one of the best mean over
+all sets and figures; the settings tuned for each set and task are the best on it. They go to
+`settings.json`. Every figure is kept as it is there, in `docs/search.csv`; remove it to search
+anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from enhg._progress import reporting
+from enhg.experiments.methods import METHODS
+from enhg.experiments.protocol import Cells, Draw, Row, Task, Work, carry_out, written
+
+SETTINGS_FILE = Path(__file__).with_name("settings.json")
+_SPECTRA = tuple(written({"spectrum": kind}) for kind in ("auto", "equal", "resolvent"))
+_ALPHAS = tuple(written({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
+_SEED = 1000  # the tables have runs from 0 on
+_CLUSTERED = (Draw("yale-b", 20), Draw("pie", 15), Draw("usps", 10, 200, _SEED))
+_CLASSIFIED = (
+    Draw("yale-b", 38, 50, _SEED),
+    Draw("pie", 15, 50, _SEED),
+    Draw("usps", 10, 200, _SEED),
+)
+
+Choice = dict[str, dict[str, Any]]  # parameters of "structure" and of "learner"
+
+
+def works(method: str) -> list[Work]:
+    """All that is tried of one structure."""
+    settings = [written(parameters) for parameters in METHODS[method].settings()]
+    return [
+        Work("clustering", draw, method, setting, _SPECTRA, (_SEED,))
+        for setting in settings
+        for draw in _CLUSTERED
+    ] + [
+        Work("classification", draw, method, setting, _ALPHAS, (_SEED,), (0.1,))
+        for setting in settings
+        for draw in _CLASSIFIED
+    ]
+
+
+def choose(rows: Iterable[Row]) -> dict[str, Any]:
+    """From all rows of one structure to its settings: "all", and one a set and task."""
+    scores: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
+    for row in rows:
+        figures = [float(row[name]) for name in ("ac", "nmi", "accuracy") if row[name] != ""]
+        place = (row["task"], row["dataset"])
+        scores[place][row["structure"], row["learner"]] = float(np.mean(figures))
+    structures = {structure for found in scores.values() for structure, _ in found}
+    learners = {
+        task: {learner for place in scores if place[0] == task for _, learner in scores[place]}
+        for task in ("clustering", "classification")
+    }
+
+    def mean(structure: str, task: str, learner: str) -> float:
+        return float(
+            np.mean([found[structure, learner] for (t, _), found in scores.items() if t == task])
+        )
+
+    best = max(
+        sorted(structures),
+        key=lambda structure: sum(
+            max(mean(structure, task, learner) for learner in found)
+            for task, found in learners.items()
+        ),
+    )
+    chosen: dict[str, Any] = {
+        "all": {"structure": json.loads(best)}
+        | {
+            task: json.loads(max(sorted(found), key=lambda learner: mean(best, task, learner)))
+            for task, found in learners.items()
+        }
+    }
+    for (task, dataset), found in scores.items():
+        structure, learner = max(sorted(found), key=lambda pair: found[pair])
+        chosen[f"{dataset} {task}"] = {
+            "structure": json.loads(structure),
+            task: json.loads(learner),
+        }
+    return chosen
+
+
+def setting_for(method: str, task: Task, dataset: str | None) -> tuple[str, str]:
+    """Structure and learner, as text: those of all tables, or those tuned for a set."""
+    chosen = json.loads(SETTINGS_FILE.read_text(encoding="utf-8"))[method]
+    setting = chosen["all" if dataset is None else f"{dataset} {task}"]
+    return written(setting["structure"]), written(setting[task])
+
+
+def search(folder: Path, kept: Path, methods: Iterable[str] = tuple(METHODS)) -> None:
+    """Try what is not in the file yet, and write the choices."""
+    cells = Cells(kept)
+    by_method = {method: works(method) for method in methods}
+    with reporting(True, "settings tried") as report:
+        carry_out([work for found in by_method.values() for work in found], folder, cells, report)
+    chosen = {}
+    if SETTINGS_FILE.exists():
+        chosen = json.loads(SETTINGS_FILE.read_text(encoding="utf-8"))
+    for method, found in by_method.items():
+        chosen[method] = choose(row for work in found for row in cells.of(work))
+    text = json.dumps({method: chosen[method] for method in METHODS if method in chosen}, indent=1)
+    SETTINGS_FILE.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+
+    def _main(
+        data: Path = typer.Option(..., help="Folder of the image sets."),  # noqa: B008
+        kept: Path = typer.Option("docs/search.csv", help="Where figures are kept."),  # noqa: B008
+    ) -> None:
+        search(data, kept)
+
+    typer.run(_main)

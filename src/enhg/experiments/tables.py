@@ -1,0 +1,217 @@
+"""The paper's tables I to IV, made again: ours beside the paper's own numbers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from enhg import plotting
+from enhg.experiments.methods import METHODS
+from enhg.experiments.protocol import SHARES, Cells, Draw, Row, Task, Work, carry_out
+from enhg.experiments.search import setting_for
+
+COLUMNS = {"one": "one setting for all tables", "tuned": "tuned for each set"}
+_TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
+_PAPER = Path(__file__).with_name("paper")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper: what is drawn for each of its rows."""
+
+    title: str
+    task: Task
+    draws: tuple[Draw, ...]
+
+    def works(self, column: str, runs: int) -> Iterator[tuple[Draw, str, Work]]:
+        """Work by draw and method. Where images are drawn at random, each run has its own."""
+        for draw in self.draws:
+            for method in METHODS:
+                dataset = draw.dataset if column == "tuned" else None
+                structure, learner = setting_for(method, self.task, dataset)
+                shares = SHARES if self.task == "classification" else (0.0,)
+                if not draw.per_class:
+                    all_runs = tuple(range(runs))
+                    yield (
+                        draw,
+                        method,
+                        Work(self.task, draw, method, structure, (learner,), all_runs, shares),
+                    )
+                    continue
+                for run in range(runs):
+                    drawn = Draw(draw.dataset, draw.classes, draw.per_class, run)
+                    yield (
+                        draw,
+                        method,
+                        Work(self.task, drawn, method, structure, (learner,), (run,), shares),
+                    )
+
+
+TABLES = {
+    "table1": Table(
+        "Clustering of Extended Yale B",
+        "clustering",
+        tuple(Draw("yale-b", count) for count in (10, 15, 20, 30, 38)),
+    ),
+    "table2": Table(
+        "Clustering of PIE", "clustering", tuple(Draw("pie", count) for count in (15, 25))
+    ),
+    "table3": Table(
+        "Clustering of USPS, 200 images a digit",
+        "clustering",
+        tuple(Draw("usps", count, 200) for count in (4, 6, 8, 10)),
+    ),
+    "table4": Table(
+        "Classification: accuracy on the unlabelled images",
+        "classification",
+        (Draw("yale-b", 38, 50), Draw("pie", 15, 50), Draw("usps", 10, 200)),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of a table: ours over the runs, and the paper's where it has one."""
+
+    column: str
+    row: str
+    metric: str
+    method: str
+    mean: float
+    std: float
+    runs: int
+    seconds: float
+    paper: float | None
+
+
+def make(
+    name: str, folder: Path, cells: Cells, runs: int, report: Callable[[int, int], None]
+) -> list[Cell]:
+    """Compute what is missing of a table, and return all of it."""
+    table = TABLES[name]
+    works = {column: list(table.works(column, runs)) for column in COLUMNS}
+    carry_out([work for found in works.values() for *_, work in found], folder, cells, report)
+    paper = _paper_numbers()
+    made = []
+    for column, found in works.items():
+        rows: dict[tuple[str, str, str], list[Row]] = {}
+        for draw, method, work in found:
+            for row in cells.of(work):
+                for metric in ("ac", "nmi") if table.task == "clustering" else ("accuracy",):
+                    rows.setdefault((_row_name(draw, row), metric, method), []).append(row)
+        for (row_name, metric, method), of_cell in rows.items():
+            values = [float(row[metric]) for row in of_cell]
+            made.append(
+                Cell(
+                    column, row_name, metric, method, float(np.mean(values)),
+                    float(np.std(values)), len(values),
+                    float(np.mean([float(row["seconds"]) for row in of_cell])),
+                    paper.get((row_name, metric, method)),
+                )
+            )  # fmt: skip
+    return made
+
+
+def _row_name(draw: Draw, row: Row) -> str:
+    if row["task"] == "clustering":
+        return f"{_TITLES[draw.dataset]}, K = {draw.classes}"
+    return f"{_TITLES[draw.dataset]}, {float(row['share']):.0%} labelled"
+
+
+def _paper_numbers() -> dict[tuple[str, str, str], float]:
+    """By row, metric and method; accuracies as fractions."""
+    found = {}
+    with (_PAPER / "clustering.csv").open(newline="", encoding="utf-8") as stream:
+        for line in csv.DictReader(stream):
+            row = f"{line['dataset']}, K = {line['n_clusters']}"
+            found[row, line["metric"].lower(), line["method"]] = float(line["value"])
+    with (_PAPER / "classification.csv").open(newline="", encoding="utf-8") as stream:
+        for line in csv.DictReader(stream):
+            row = f"{line['dataset']}, {line['labelled_percent']}% labelled"
+            found[row, "accuracy", line["method"]] = float(line["accuracy_percent"]) / 100
+    return found
+
+
+def as_markdown(name: str, cells: list[Cell]) -> str:
+    """A table a column of settings: mean ± standard deviation, the paper's number in brackets,
+    the best of a row bold, and the seconds of every method below."""
+    methods = [method for method in METHODS if any(cell.method == method for cell in cells)]
+    lines = [f"## {TABLES[name].title}"]
+    for column, words in COLUMNS.items():
+        of_column = [cell for cell in cells if cell.column == column]
+        if not of_column:
+            continue
+        found = {(cell.row, cell.metric, cell.method): cell for cell in of_column}
+        lines += [
+            "",
+            f"**{words.capitalize()}**, mean ± standard deviation of "
+            f"{max(cell.runs for cell in of_column)} runs (the paper's number)",
+            "",
+            "| | | " + " | ".join(methods) + " |",
+            "|---" * (len(methods) + 2) + "|",
+        ]
+        for row, metric in dict.fromkeys((cell.row, cell.metric) for cell in of_column):
+            line = {method: found.get((row, metric, method)) for method in methods}
+            best = max(round(cell.mean, 3) for cell in line.values() if cell)
+            texts = [_in_words(cell, best) if cell else "" for cell in line.values()]
+            metric_name = metric.upper() if metric != "accuracy" else metric
+            lines.append(f"| {row} | {metric_name} | " + " | ".join(texts) + " |")
+        seconds = [
+            np.mean([cell.seconds for cell in of_column if cell.method == method])
+            for method in methods
+        ]
+        lines.append("| seconds a run | | " + " | ".join(f"{s:.2g}" for s in seconds) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _in_words(cell: Cell, best: float) -> str:
+    text = f"{cell.mean:.3f}"
+    if round(cell.mean, 3) == best:
+        text = f"**{text}**"
+    text += f" ± {cell.std:.3f}"
+    return text if cell.paper is None else f"{text} ({cell.paper:.3f})"
+
+
+def write_csv(cells: list[Cell], file: Path) -> None:
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(Cell.__dataclass_fields__)
+        for cell in cells:
+            writer.writerow(
+                [
+                    cell.column, cell.row, cell.metric, cell.method, f"{cell.mean:.4f}",
+                    f"{cell.std:.4f}", cell.runs, f"{cell.seconds:.2f}",
+                    "" if cell.paper is None else f"{cell.paper:.4f}",
+                ]
+            )  # fmt: skip
+
+
+def draw(name: str, cells: list[Cell], file: Path) -> None:
+    """Every method over the rows of the table, one setting for all; the paper's ENHG dashed."""
+    shown = [cell for cell in cells if cell.column == "one"]
+    metrics = list(dict.fromkeys(cell.metric for cell in shown))
+    datasets = list(dict.fromkeys(cell.row.split(",")[0] for cell in shown))
+    figure, axes = plotting.new_figure(
+        len(metrics), len(datasets), (5.2 * len(datasets) + 2, 4.4 * len(metrics))
+    )
+    for ax, (metric, dataset) in zip(axes, product(metrics, datasets), strict=True):
+        of_plot = [c for c in shown if c.metric == metric and c.row.startswith(dataset)]
+        curves = {
+            method: [(c.row.split(", ")[1], c.mean) for c in of_plot if c.method == method]
+            for method in METHODS
+        }
+        curves["ENHG in the paper"] = [
+            (c.row.split(", ")[1], c.paper)
+            for c in of_plot
+            if c.method == "ENHG" and c.paper is not None
+        ]
+        plotting.plot_comparison(
+            curves, "ENHG", metric.upper() if metric != "accuracy" else metric, ax=ax
+        )
+        ax.set_title(dataset)
+    figure.savefig(file)

@@ -1,0 +1,80 @@
+"""l1-graph: samples joined by the lasso's coefficients (Cheng, Yang, Yan, Fu, Huang, IEEE
+Transactions on Image Processing 19, 2010)."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from enhg._progress import Progress
+from enhg.graphs._lasso import lasso
+from enhg.graphs._structure import Structure, require_positive, symmetric_graph
+from enhg.graphs.elastic_net import warn_of_empty_rows
+from enhg.preprocessing import Normalization
+from enhg.representation.problem import Scale
+
+
+class L1Graph(Structure):
+    """a(i, j) = (|zᵢⱼ| + |zⱼᵢ|)/2, with row i of Z the lasso of sample i over the others.
+
+        minimise over z and e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
+
+    The source has γₑ = 1 and γ → ∞: then x = Σ zⱼxⱼ + e exactly.
+
+    Parameters
+    ----------
+    gamma, scale, tol, memory, n_jobs
+        Of the lasso, as in `self_representation` with λ = 0.
+    error_weight : float or None
+        γₑ, the price of errors of single features; None for no such errors.
+    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+        What is done to the samples first, as in `ElasticNetHypergraph`.
+
+    Attributes
+    ----------
+    graph_ : Graph
+    representation_ : Representation
+        Over the dictionary [X, I/γₑ], or over X without γₑ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> L1Graph().fit(load_digits().data[:200]).graph_
+    Graph(n_vertices=200, n_edges=...)
+    """
+
+    def __init__(
+        self,
+        *,
+        gamma: float = 10.0,
+        scale: Scale = "relative",
+        error_weight: float | None = None,
+        normalize: Normalization = "auto",
+        tol: float = 1e-4,
+        memory: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.scale = scale
+        self.error_weight = error_weight
+        self.normalize = normalize
+        self.tol = tol
+        self.memory = memory
+        self.n_jobs = n_jobs
+
+    def _check_choices(self) -> None:
+        if self.error_weight is not None:
+            require_positive(error_weight=self.error_weight)
+
+    def _build(self, samples: NDArray, progress: Progress) -> None:
+        self.representation_, Z, _ = lasso(
+            samples,
+            gamma=self.gamma,
+            scale=self.scale,
+            error_weight=self.error_weight,
+            tol=self.tol,
+            memory=self.memory,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        warn_of_empty_rows(Z)
+        self.graph_ = symmetric_graph(abs(Z))

@@ -1,0 +1,112 @@
+"""SSC: sparse subspace clustering's graph (Elhamifar and Vidal, IEEE Transactions on Pattern
+Analysis and Machine Intelligence 35, 2013)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._progress import Progress
+from enhg.graphs._lasso import lasso
+from enhg.graphs._structure import Structure, require_positive, symmetric_graph
+from enhg.graphs.elastic_net import warn_of_empty_rows
+from enhg.preprocessing import Normalization
+
+_ROWS_AT_ONCE = 512
+
+
+class SparseSubspaceGraph(Structure):
+    """a(i, j) = |cᵢⱼ| + |cⱼᵢ|, every row of C first divided by its largest entry.
+
+        minimise over c and e:   ‖c‖₁ + γₑ‖e‖₁ + (γ/2)‖xᵢ − Σⱼ cⱼxⱼ − e‖²,   cᵢ = 0
+
+    with γ = α_z/μ_z, μ_z = minᵢ max_{j≠i} |xⱼᵀxᵢ| and γₑ = α_e/μ_e, μ_e = minᵢ max_{j≠i} ‖xⱼ‖₁:
+    for α_z ≤ 1 some sample is not rebuilt at all, for α_e ≤ 1 all errors may be.
+
+    Parameters
+    ----------
+    alpha_z : float
+        The weight of the dense error; 800 in the source for motion, 20 in its program for faces.
+    alpha_e : float or None
+        The weight of the sparse error, 20 in the source for faces; None for no sparse error.
+    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+        What is done to the samples first, as in `ElasticNetHypergraph`.
+    tol, memory, n_jobs
+        As in `self_representation`.
+
+    Attributes
+    ----------
+    graph_ : Graph
+    representation_ : Representation
+        Over the dictionary [X, I/γₑ], or over X without the sparse error.
+    sparse_errors_ : csr_array of shape (n_samples, n_features)
+        E.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> SparseSubspaceGraph().fit(load_digits().data[:200]).graph_
+    Graph(n_vertices=200, n_edges=...)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_z: float = 20.0,
+        alpha_e: float | None = 20.0,
+        normalize: Normalization = "auto",
+        tol: float = 1e-4,
+        memory: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_z = alpha_z
+        self.alpha_e = alpha_e
+        self.normalize = normalize
+        self.tol = tol
+        self.memory = memory
+        self.n_jobs = n_jobs
+
+    def _check_choices(self) -> None:
+        require_positive(alpha_z=self.alpha_z)
+        if self.alpha_e is not None:
+            require_positive(alpha_e=self.alpha_e)
+
+    def _build(self, samples: NDArray, progress: Progress) -> None:
+        error_weight = None
+        if self.alpha_e is not None:
+            error_weight = self.alpha_e / _least_largest_length(samples)
+        self.representation_, C, self.sparse_errors_ = lasso(
+            samples,
+            gamma=self.alpha_z / _least_largest_product(samples),
+            scale="absolute",
+            error_weight=error_weight,
+            tol=self.tol,
+            memory=self.memory,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        warn_of_empty_rows(C)
+        largest = abs(C).max(axis=1).toarray().ravel()
+        C.data = abs(C.data) / np.repeat(largest, np.diff(C.indptr))
+        self.graph_ = symmetric_graph(2 * C)
+
+
+def _least_largest_product(X: NDArray) -> float:
+    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the samples that correlate with any, or 1."""
+    largest = []
+    for at in range(0, len(X), _ROWS_AT_ONCE):
+        products = np.abs(X[at : at + _ROWS_AT_ONCE] @ X.T)
+        own = np.arange(len(products))
+        products[own, at + own] = 0
+        largest.append(products.max(axis=1))
+    return _least_positive(np.concatenate(largest))
+
+
+def _least_largest_length(X: NDArray) -> float:
+    """minᵢ max_{j≠i} ‖xⱼ‖₁: the second largest of all, or 1."""
+    return _least_positive(np.sort(np.abs(X).sum(axis=1))[-2:])
+
+
+def _least_positive(values: NDArray) -> float:
+    positive = values[values > 0]
+    return float(positive.min()) if len(positive) else 1.0

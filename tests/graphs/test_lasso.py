@@ -1,0 +1,126 @@
+"""l1-graph, SSC, SCHG and l1-hypergraph against other solvers and their definitions."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso
+
+from enhg import ElasticNetHypergraph, normalize_samples, self_representation
+from enhg.graphs.l1_graph import L1Graph
+from enhg.graphs.l1_hypergraph import L1Hypergraph
+from enhg.graphs.semantic_correlation import SemanticCorrelationHypergraph
+from enhg.graphs.sparse_subspace import SparseSubspaceGraph
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    bases = rng.normal(size=(3, 2, 12))
+    points = np.vstack([rng.normal(size=(8, 2)) @ basis for basis in bases])
+    return normalize_samples(points + 0.05 * rng.normal(size=points.shape), center=False)
+
+
+def solved_by_cvxpy(X, gamma, error_weight):
+    """C and E of sparse subspace clustering's problem, row by row."""
+    n, d = X.shape
+    C, E = np.zeros((n, n)), np.zeros((n, d))
+    for i in range(n):
+        c, e = cp.Variable(n), cp.Variable(d)
+        cost = cp.norm1(c) + error_weight * cp.norm1(e)
+        cost += gamma / 2 * cp.sum_squares(X[i] - X.T @ c - e)
+        cp.Problem(cp.Minimize(cost), [c[i] == 0]).solve(solver=cp.CLARABEL)
+        C[i], E[i] = c.value, e.value
+    return C, E
+
+
+def test_ssc_solves_its_problem(X):
+    structure = SparseSubspaceGraph(alpha_z=30, alpha_e=6, normalize="none", tol=1e-6).fit(X)
+    products = np.abs(X @ X.T - np.diag(np.diag(X @ X.T)))
+    lengths = np.abs(X).sum(axis=1)
+    mu_e = min(np.delete(lengths, i).max() for i in range(len(X)))
+    C, E = solved_by_cvxpy(X, 30 / products.max(axis=1).min(), 6 / mu_e)
+    assert np.abs(E).max() > 0.01  # or the sparse error would not be tested
+    np.testing.assert_allclose(structure.sparse_errors_.toarray(), E, atol=1e-4)
+    scaled = np.abs(C) / np.abs(C).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(structure.graph_.adjacency.toarray(), scaled + scaled.T, atol=2e-3)
+
+
+def test_ssc_without_sparse_errors_is_the_lasso(X):
+    structure = SparseSubspaceGraph(alpha_z=30, alpha_e=None, normalize="none").fit(X)
+    products = np.abs(X @ X.T - np.diag(np.diag(X @ X.T)))
+    found = self_representation(X, gamma=30 / products.max(axis=1).min(), lam=0, scale="absolute")
+    C = np.abs(found.coefficients.toarray())
+    C /= C.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(structure.graph_.adjacency.toarray(), C + C.T)
+    assert structure.sparse_errors_.nnz == 0
+
+
+def test_ssc_takes_single_wrong_pixels_for_errors(X):
+    spoilt = X.copy()
+    spoilt[5, 3] += 2
+    E = SparseSubspaceGraph(alpha_z=50, alpha_e=4, normalize="none").fit(spoilt).sparse_errors_
+    assert np.abs(E[[5]].toarray()).argmax() == 3
+    assert E[5, 3] == pytest.approx(2, abs=0.3)
+
+
+def test_l1_graph_is_the_lasso_made_symmetric(X):
+    n, d = X.shape
+    gamma = 20
+    graph = L1Graph(gamma=gamma, scale="absolute", normalize="none").fit(X).graph_
+    Z = np.zeros((n, n))
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        lasso = Lasso(alpha=1 / gamma / d, fit_intercept=False, tol=1e-12, max_iter=100_000)
+        Z[i, others] = np.abs(lasso.fit(X[others].T, X[i]).coef_)
+    np.testing.assert_allclose(graph.adjacency.toarray(), (Z + Z.T) / 2, atol=1e-4)
+
+
+def test_l1_graph_with_errors_solves_its_problem(X):
+    structure = L1Graph(
+        gamma=40, scale="absolute", error_weight=0.8, normalize="none", tol=1e-6
+    ).fit(X)
+    C, _ = solved_by_cvxpy(X, 40, 0.8)
+    expected = (np.abs(C) + np.abs(C).T) / 2
+    np.testing.assert_allclose(structure.graph_.adjacency.toarray(), expected, atol=1e-4)
+
+
+def test_semantic_correlation_follows_its_definition(X):
+    structure = SemanticCorrelationHypergraph(gamma=20, level=3, normalize="none").fit(X)
+    Z = np.abs(structure.representation_.coefficients.toarray())
+    for i, (edge, weight) in enumerate(
+        zip(structure.graph_.edges(), structure.graph_.weights, strict=True)
+    ):
+        members = [j for j in np.argsort(-Z[i])[:3] if Z[i, j] > 0]
+        assert edge.tolist() == sorted([i, *members])
+        assert weight == pytest.approx(Z[i, members].sum())
+
+
+def test_l1_hypergraph_is_the_elastic_net_hypergraph_without_ridge(X):
+    choices = {"gamma": 20, "level": 3, "incidence": "binary", "weights": "product"}
+    ours = L1Hypergraph(**choices).fit(X)
+    assert ours.graph_ == ElasticNetHypergraph(lam=0, **choices).fit(X).graph_
+    assert ours.graph_ != ElasticNetHypergraph(lam=5, **choices).fit(X).graph_
+    assert "lam" not in ours.get_params()
+    assert ours.connect(X[:2]).shape == (2, len(X))
+
+
+@pytest.mark.parametrize(
+    ("structure", "message"),
+    [
+        (L1Graph(error_weight=0), "error_weight must be a positive number, got 0"),
+        (SparseSubspaceGraph(alpha_z=-1), "alpha_z must be a positive number"),
+        (SparseSubspaceGraph(alpha_e=np.inf), "alpha_e must be a positive number"),
+        (L1Graph(gamma=-1), "gamma must be positive"),
+        (SemanticCorrelationHypergraph(level=0), "level must be a whole number of at least 1"),
+    ],
+)
+def test_wrong_parameters(X, structure, message):
+    with pytest.raises(ValueError, match=message):
+        structure.fit(X)
+
+
+def test_nothing_rebuilt_is_told(X):
+    for structure in (L1Graph, SemanticCorrelationHypergraph):
+        with pytest.warns(UserWarning, match="no sample is represented by any other"):
+            graph = structure(gamma=0.5).fit(X).graph_
+        assert graph.connected_components()[0] == len(X)

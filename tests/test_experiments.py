@@ -1,0 +1,218 @@
+"""The protocol, on a small set in place of the paper's."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from enhg.datasets import Dataset
+from enhg.experiments import protocol, reproduce, search, tables
+from enhg.experiments.methods import METHODS
+from enhg.experiments.protocol import Cells, Draw, Work, carry_out, evaluate, written
+
+SETTING = written({"k": 4})
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Digits 0 to 3 under the name of every set."""
+    digits = load_digits(n_class=4)
+    data = Dataset("small", digits.data[:160].astype(np.float32), digits.target[:160], (8, 8))
+    monkeypatch.setattr(protocol, "_loaded", lambda name, folder: data)
+    return data
+
+
+def clustered(draw=None, runs=(0, 1)):
+    return Work("clustering", draw or Draw("usps", 3), "KNN-HG", SETTING, (written({}),), runs)
+
+
+def classified(run=0):
+    return Work(
+        "classification", Draw("usps", 3, 20, run), "KNN-HG", SETTING, (written({}),), (run,),
+        (0.1, 0.5),
+    )  # fmt: skip
+
+
+def test_work_gives_the_rows_it_promises(small, tmp_path):
+    rows = evaluate(clustered(), tmp_path)
+    assert [row["run"] for row in rows] == [0, 1]
+    assert all(0.8 < row["ac"] <= 1 and 0.5 < row["nmi"] <= 1 for row in rows)
+    rows = evaluate(classified(), tmp_path)
+    assert [row["share"] for row in rows] == [0.1, 0.5]
+    assert all(0.8 < row["accuracy"] <= 1 for row in rows)
+    assert all(row["seconds"] > 0 for row in rows)
+
+
+def test_draws_are_what_they_say(small, tmp_path):
+    part = Draw("usps", 3, 20, seed=1).images(tmp_path)
+    assert np.bincount(part.y).tolist() == [20, 20, 20]
+    again, other = Draw("usps", 3, 20, 1).images(tmp_path), Draw("usps", 3, 20, 2).images(tmp_path)
+    np.testing.assert_array_equal(part.X, again.X)
+    assert not np.array_equal(part.X, other.X)
+
+
+def test_a_share_of_the_samples_is_corrupted(small, tmp_path):
+    clean = Draw("usps", 4).images(tmp_path).X
+    noisy = Draw("usps", 4, corrupted=0.25).images(tmp_path).X
+    noise = noisy - clean / clean.max()
+    hit = np.abs(noise).max(axis=1) > 1e-6
+    assert hit.mean() == pytest.approx(0.25, abs=0.01)
+    assert noise[hit].var() == pytest.approx(0.1, rel=0.1)
+    assert noise[hit].mean() == pytest.approx(0, abs=0.02)
+
+
+def test_labels_are_drawn_of_every_class():
+    y = np.repeat([0, 1, 2], [10, 20, 3])
+    given = protocol.draw_labels(y, 0.2, np.random.RandomState(0))
+    assert np.bincount(y[given]).tolist() == [2, 4, 1]
+
+
+def test_what_is_kept_is_not_computed_again(small, tmp_path, monkeypatch):
+    file = tmp_path / "cells.csv"
+    told = []
+    report = lambda done, total: told.append((done, total))  # noqa: E731
+    carry_out([clustered(), classified()], tmp_path, Cells(file), report, n_jobs=1)
+    assert told == [(0, 2), (1, 2), (2, 2)]
+    before = file.read_text()
+    monkeypatch.setattr(protocol, "evaluate", lambda *_: pytest.fail("computed again"))
+    told.clear()
+    cells = Cells(file)
+    carry_out([clustered(), classified()], tmp_path, cells, report, n_jobs=1)
+    assert told == [(0, 0)]
+    assert file.read_text() == before
+    assert len(cells.of(clustered())) == 2
+
+
+def test_more_runs_go_on_from_those_that_are_there(small, tmp_path):
+    file = tmp_path / "cells.csv"
+    silent = lambda done, total: None  # noqa: E731
+    carry_out([clustered(runs=(0, 1))], tmp_path, Cells(file), silent, n_jobs=1)
+    cells = Cells(file)
+    assert cells.rest(clustered(runs=(0, 1, 2))).runs == (2,)
+    carry_out([clustered(runs=(0, 1, 2))], tmp_path, cells, silent, n_jobs=1)
+    assert [row["run"] for row in csv.DictReader(file.open())] == ["0", "1", "2"]
+
+
+def test_a_file_cut_short_costs_only_its_last_line(small, tmp_path):
+    file = tmp_path / "cells.csv"
+    carry_out([clustered()], tmp_path, Cells(file), lambda *_: None, n_jobs=1)
+    text = file.read_text()
+    file.write_text(text[: text.rindex('"{')])
+    assert Cells(file).rest(clustered()).runs == (1,)
+
+
+# --- the search --------------------------------------------------------------------------------
+
+
+def row(task, dataset, structure, learner, **figures):
+    empty = {"ac": "", "nmi": "", "accuracy": ""}
+    return {"task": task, "dataset": dataset, "structure": structure, "learner": learner} | (
+        empty | figures
+    )
+
+
+def test_the_choice_is_the_best_mean_and_the_best_of_each_set():
+    a, b = written({"k": 1}), written({"k": 2})
+    fast, slow = written({"alpha": 0.9}), written({"alpha": 0.99})
+    plain = written({})
+    rows = [
+        row("clustering", "x", a, plain, ac="0.9", nmi="0.9"),
+        row("clustering", "x", b, plain, ac="0.5", nmi="0.5"),
+        row("clustering", "y", a, plain, ac="0.6", nmi="0.6"),
+        row("clustering", "y", b, plain, ac="0.7", nmi="0.7"),
+        row("classification", "x", a, fast, accuracy="0.8"),
+        row("classification", "x", a, slow, accuracy="0.7"),
+        row("classification", "x", b, fast, accuracy="0.75"),
+        row("classification", "x", b, slow, accuracy="0.9"),
+    ]
+    chosen = search.choose(rows)
+    # a: 0.75 + 0.8, b: 0.6 + 0.9
+    assert chosen["all"] == {
+        "structure": {"k": 1}, "clustering": {}, "classification": {"alpha": 0.9}
+    }  # fmt: skip
+    assert chosen["x clustering"]["structure"] == {"k": 1}
+    assert chosen["y clustering"]["structure"] == {"k": 2}
+    assert chosen["x classification"] == {"structure": {"k": 2}, "classification": {"alpha": 0.99}}
+
+
+def test_every_method_is_searched_over_its_whole_grid():
+    for method in METHODS:
+        assert len(METHODS[method].settings()) == 18
+        assert len(search.works(method)) == 6 * 18
+        for setting in METHODS[method].settings():
+            assert METHODS[method].build(setting).get_params().items() >= setting.items()
+
+
+def test_search_draws_are_not_those_of_the_tables():
+    for work in search.works("KNN-HG"):
+        assert not work.draw.per_class or work.draw.seed >= 1000
+
+
+def test_settings_in_the_repository_belong_to_the_grids():
+    chosen = json.loads(search.SETTINGS_FILE.read_text())
+    assert set(chosen) == set(METHODS)
+    for method, settings in chosen.items():
+        assert len(settings) == 7
+        for setting in settings.values():
+            assert setting["structure"] in METHODS[method].settings()
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def test_a_table_has_ours_beside_the_papers(small, tmp_path):
+    cells = Cells(tmp_path / "cells.csv")
+    table = tables.Table("small", "clustering", (Draw("usps", 4, 30),))
+    tables.TABLES["small"] = table
+    try:
+        made = tables.make("small", tmp_path, cells, 2, lambda *_: None)
+        text = tables.as_markdown("small", made)
+        tables.draw("small", made, tmp_path / "small.png")
+    finally:
+        del tables.TABLES["small"]
+    ours = {(c.column, c.metric, c.method): c for c in made}
+    assert set(ours) == {
+        (c, m, s) for c in ("one", "tuned") for m in ("ac", "nmi") for s in METHODS
+    }
+    assert ours["one", "ac", "ENHG"].paper == 0.996  # the paper's table III, K = 4
+    assert all(c.runs == 2 for c in made)
+    lines = [line for line in text.splitlines() if line.startswith("| USPS, K = 4 | AC")]
+    assert len(lines) == 2
+    best = max(round(c.mean, 3) for c in made if c.column == "one" and c.metric == "ac")
+    assert f"**{best:.3f}**" in lines[0]
+    assert "(0.996)" in lines[0]
+    assert (tmp_path / "small.png").stat().st_size > 10_000
+
+
+def test_every_number_of_the_paper_is_used():
+    found = tables._paper_numbers()
+    rows = set()
+    for name, table in tables.TABLES.items():
+        for draw in table.draws:
+            shares = protocol.SHARES if name == "table4" else (0.0,)
+            for share in shares:
+                cell = {"task": table.task, "share": share}
+                rows.add(tables._row_name(draw, cell))
+    assert {row for row, _, _ in found} == rows
+    assert {method for _, _, method in found} <= set(METHODS)
+    assert len(found) == (5 + 2 + 4) * 2 * 9 + 18 * 7
+
+
+def test_names():
+    assert reproduce.chosen(["figure-paths", "table2"]) == ["table2", "figure-paths"]
+    assert reproduce.chosen(["all"]) == list(reproduce.NAMES)
+    with pytest.raises(ValueError, match=r"'table9' is none of table1.* and all"):
+        reproduce.chosen(["table9"])
+
+
+def test_folders_of_others_are_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds other files and no cells.csv"):
+        reproduce.check_folder(tmp_path)
+    with pytest.raises(ValueError, match="is a file"):
+        reproduce.check_folder(tmp_path / "mine.txt")
+    reproduce.check_folder(tmp_path / "new")
+    (tmp_path / "cells.csv").write_text("")
+    reproduce.check_folder(tmp_path)
