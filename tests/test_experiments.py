@@ -167,7 +167,7 @@ def test_a_table_has_ours_beside_the_papers(small, tmp_path):
     table = tables.Table("small", "clustering", (Draw("usps", 4, 30),))
     tables.TABLES["small"] = table
     try:
-        made = tables.make("small", tmp_path, cells, 2, lambda *_: None)
+        made = tables.make("small", tmp_path, cells, 2, lambda *_: None, n_jobs=1)
         text = tables.as_markdown("small", made)
         tables.draw("small", made, tmp_path / "small.png")
     finally:

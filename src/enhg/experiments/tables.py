@@ -90,12 +90,18 @@ class Cell:
 
 
 def make(
-    name: str, folder: Path, cells: Cells, runs: int, report: Callable[[int, int], None]
+    name: str,
+    folder: Path,
+    cells: Cells,
+    runs: int,
+    report: Callable[[int, int], None],
+    n_jobs: int | None = None,
 ) -> list[Cell]:
     """Compute what is missing of a table, and return all of it."""
     table = TABLES[name]
     works = {column: list(table.works(column, runs)) for column in COLUMNS}
-    carry_out([work for found in works.values() for *_, work in found], folder, cells, report)
+    everything = [work for found in works.values() for *_, work in found]
+    carry_out(everything, folder, cells, report, n_jobs)
     paper = _paper_numbers()
     made = []
     for column, found in works.items():
