@@ -155,8 +155,8 @@ def as_markdown(name: str, cells: list[Cell]) -> str:
         found = {(cell.row, cell.metric, cell.method): cell for cell in of_column}
         lines += [
             "",
-            f"**{words.capitalize()}**, mean ± standard deviation of "
-            f"{max(cell.runs for cell in of_column)} runs (the paper's number)",
+            f"**{words.capitalize()}**: mean ± standard deviation over the runs "
+            f"({max(cell.runs for cell in of_column)}), the paper's number in brackets",
             "",
             "| | | " + " | ".join(methods) + " |",
             "|---" * (len(methods) + 2) + "|",

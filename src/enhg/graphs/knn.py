@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from enhg._progress import Progress
 from enhg.graphs._structure import (
@@ -16,6 +15,7 @@ from enhg.graphs._structure import (
     require_one_of,
     require_positive,
 )
+from enhg.graphs.elastic_net import incidence_of
 from enhg.hypergraph import Hypergraph
 from enhg.preprocessing import Normalization
 
@@ -75,5 +75,4 @@ class KNNHypergraph(Structure):
         weights = 1 + near.sum(axis=1) if self.weights == "heat" else np.ones(len(samples))
         if self.incidence == "binary":
             near.data[:] = 1
-        centroids = sparse.eye_array(len(samples), format="csr")
-        self.graph_ = Hypergraph((near + centroids).T, weights)
+        self.graph_ = Hypergraph(incidence_of(near), weights)
