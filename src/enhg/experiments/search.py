@@ -2,13 +2,13 @@
 
     python -m enhg.experiments.search --data DIR
 
-Every combination of the values in `methods.METHODS` clusters and classifies the paper's sets. Where
-the tables draw images at random, the draw here is another one; the tables that cluster Extended Yale
-B and PIE have no random draw, and share their images with the search. Labels are used for scoring,
-and for the few that classification is given. The setting of a structure for all tables is the one of the best mean over
-all sets and figures; the settings tuned for each set and task are the best on it. They go to
-`settings.json`. Every figure is kept as it is there, in `docs/search.csv`; remove it to search
-anew.
+Every combination of the values in `methods.METHODS` clusters and classifies the paper's sets.
+Where the tables draw images at random, the draw here is another one; the tables that cluster
+Extended Yale B and PIE have no random draw, and share their images with the search. Labels are
+used for scoring, and for the few that classification is given. The setting of a structure for all
+tables is the one of the best mean over all sets and figures; the settings tuned for each set and
+task are the best on it. They go to `settings.json`. Every figure is kept as it is there, in
+`docs/search.csv`; remove it to search anew.
 """
 
 from __future__ import annotations
