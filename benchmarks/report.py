@@ -29,7 +29,7 @@ peer has its data in the precision that is faster for it, and the loosest stoppi
 brings the violation to 1e-4 on all rows timed. Where none does within 1000 sweeps, as with
 scikit-learn on dense problems, the table shows the violation that is left.
 
-The ratios move by up to a third between runs on a shared machine, and Gram's own time by a fifth.
+The ratios move by a third and more between runs on a shared machine, Gram's own time by a fifth.
 Below 2 GiB NumPy makes `X @ X.T` as a symmetric product, which has half the work; above it ours is
 blocks of a general one. Compare ratios across that line with care.
 

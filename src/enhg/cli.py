@@ -440,9 +440,8 @@ def reproduce(
       enhg reproduce table1 --data sets/ -o reproduction
       enhg reproduce all --data sets/ --runs 3
     """
-    from enhg.experiments.reproduce import chosen, reproduce
+    from enhg.experiments.reproduce import reproduce
 
-    chosen(names)
     stages = Stages(quiet)
     files = reproduce(names, data, out, runs, lambda name: stages.stage(name, name))
     stages.say_rows(("written", "\n".join(str(file) for file in files)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from scipy import sparse
 
 from enhg import plotting
 from enhg.datasets import Dataset, load
-from enhg.experiments.protocol import Cells, Draw, Work, carry_out, written
+from enhg.experiments.protocol import Cells, Draw, Work, carry_out, write_csv, written
 from enhg.graphs._structure import heat, neighbor_distances
 from enhg.graphs.elastic_net import prominent
 from enhg.preprocessing import normalize_samples
@@ -56,7 +55,7 @@ def paths(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> N
         ]
     figure.savefig(out / "figure-paths.png")
     predictors = [f"z{predictor + 1}" for predictor in _PREDICTORS]
-    _write(out / "figure-paths.csv", ["model", "a", "s", *predictors], rows)
+    write_csv(out / "figure-paths.csv", ["model", "a", "s", *predictors], rows)
 
 
 def _agreement(path: ElasticNetPath, X: NDArray) -> float:
@@ -90,7 +89,7 @@ def coefficients(folder: Path, out: Path, cells: Cells, runs: int, report: Repor
         )
         rows += [[name, sample, f"{z[sample]:.6g}"] for sample in np.flatnonzero(z)]
     figure.savefig(out / "figure-coefficients.png")
-    _write(out / "figure-coefficients.csv", ["model", "sample", "coefficient"], rows)
+    write_csv(out / "figure-coefficients.csv", ["model", "sample", "coefficient"], rows)
 
 
 def affinity(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
@@ -115,7 +114,7 @@ def affinity(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -
         ax.set_title(f"{name}: {share:.0%} on the own person")
         rows.append([name, Z.nnz, f"{share:.4f}"])
     figure.savefig(out / "figure-affinity.png")
-    _write(out / "figure-affinity.csv", ["model", "entries", "share on the own person"], rows)
+    write_csv(out / "figure-affinity.csv", ["model", "entries", "share on the own person"], rows)
 
 
 def robustness(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
@@ -154,7 +153,7 @@ def robustness(folder: Path, out: Path, cells: Cells, runs: int, report: Report)
             rows.append([name, share, len(chosen), on_own, f"{kept:.4f}"])
         figure.savefig(out / f"figure-robustness-{name.replace(' ', '-')}.png")
     heads = ["corruption", "share of pixels", "members", "of the own person", "of the first kept"]
-    _write(out / "figure-robustness.csv", heads, rows)
+    write_csv(out / "figure-robustness.csv", heads, rows)
 
 
 def _with_sparse_noise(image: NDArray, share: float, random_state: Any) -> NDArray:
@@ -180,7 +179,7 @@ def recovery(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -
     figure, (ax,) = plotting.new_figure(1, 1, (11, 3.8))
     plotting.plot_recovery(found, chosen, data.image_shape, ax=ax)
     figure.savefig(out / "figure-recovery.png")
-    _write(
+    write_csv(
         out / "figure-recovery.csv",
         ["sample", "person", "‖error‖ / ‖sample‖"],
         [[int(i), int(data.y[i]), f"{lengths[i]:.4f}"] for i in chosen],
@@ -247,14 +246,7 @@ def _draw_curves(
         plotting.plot_curves(curves, symbol, label, ax=ax)
     figure.savefig(file.with_suffix(".png"))
     heads = list(scores[0])
-    _write(file.with_suffix(".csv"), heads, [[f"{one[k]:.5g}" for k in heads] for one in scores])
-
-
-def _write(file: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(heads)
-        writer.writerows(rows)
+    write_csv(file.with_suffix(".csv"), heads, [[f"{one[k]:.5g}" for k in heads] for one in scores])
 
 
 FIGURES = {

@@ -186,6 +186,14 @@ def _key(row: Row) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in _KEY)
 
 
+def write_csv(file: Path, heads: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table of its own, in place of one that is there."""
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(heads)
+        writer.writerows(rows)
+
+
 def carry_out(
     works: Sequence[Work],
     folder: Path,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from enhg.experiments import tables
 from enhg.experiments.figures import FIGURES
-from enhg.experiments.protocol import Cells
+from enhg.experiments.protocol import Cells, write_csv
 
 NAMES = (*tables.TABLES, *FIGURES)
 _KEPT = "cells.csv"
@@ -40,23 +40,25 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
     Figures of single runs are kept in `cells.csv` as they are finished: what is there is not
     computed again.
     """
+    wanted = chosen(names)
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     cells = Cells(out / _KEPT)
     cells.add([])  # marks the folder as one to go on with
-    for name in chosen(names):
+    for name in wanted:
         with stage(name) as told:
             report = told or (lambda done, total: None)
             if name in FIGURES:
                 FIGURES[name](folder, out, cells, runs, report)
                 continue
             made = tables.make(name, folder, cells, runs, report)
-            tables.write_csv(made, out / f"{name}.csv")
+            heads = tables.Cell.__dataclass_fields__
+            write_csv(out / f"{name}.csv", heads, tables.as_rows(made))
             (out / f"{name}.md").write_text(tables.as_markdown(name, made), encoding="utf-8")
             tables.draw(name, made, out / f"{name}.png")
     return sorted(
         file
-        for name in chosen(names)
+        for name in wanted
         for file in out.glob(f"{name}*")
         if file.suffix in (".csv", ".md", ".png")
     )

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,14 @@ def choose(rows: Iterable[Row]) -> dict[str, Any]:
     return chosen
 
 
+@cache
+def _settings() -> dict[str, Any]:
+    return json.loads(SETTINGS_FILE.read_text(encoding="utf-8"))
+
+
 def setting_for(method: str, task: Task, dataset: str | None) -> tuple[str, str]:
     """Structure and learner, as text: those of all tables, or those tuned for a set."""
-    chosen = json.loads(SETTINGS_FILE.read_text(encoding="utf-8"))[method]
+    chosen = _settings()[method]
     setting = chosen["all" if dataset is None else f"{dataset} {task}"]
     return written(setting["structure"]), written(setting[task])
 

@@ -183,18 +183,16 @@ def _in_words(cell: Cell, best: float) -> str:
     return text if cell.paper is None else f"{text} ({cell.paper:.3f})"
 
 
-def write_csv(cells: list[Cell], file: Path) -> None:
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(Cell.__dataclass_fields__)
-        for cell in cells:
-            writer.writerow(
-                [
-                    cell.column, cell.row, cell.metric, cell.method, f"{cell.mean:.4f}",
-                    f"{cell.std:.4f}", cell.runs, f"{cell.seconds:.2f}",
-                    "" if cell.paper is None else f"{cell.paper:.4f}",
-                ]
-            )  # fmt: skip
+def as_rows(cells: list[Cell]) -> list[list[object]]:
+    """The cells as rows of a CSV file, under the names of a `Cell`'s fields."""
+    return [
+        [
+            cell.column, cell.row, cell.metric, cell.method, f"{cell.mean:.4f}",
+            f"{cell.std:.4f}", cell.runs, f"{cell.seconds:.2f}",
+            "" if cell.paper is None else f"{cell.paper:.4f}",
+        ]
+        for cell in cells
+    ]  # fmt: skip
 
 
 def draw(name: str, cells: list[Cell], file: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Self
 
@@ -16,7 +17,7 @@ from enhg.graph import Graph
 from enhg.preprocessing import Normalization, Normalizer, check_samples
 
 
-class Structure(BaseEstimator):
+class Structure(BaseEstimator, ABC):
     """From samples to a hypergraph or a graph, which `fit` leaves in `graph_`."""
 
     normalize: Normalization
@@ -33,9 +34,9 @@ class Structure(BaseEstimator):
     def _check_choices(self) -> None:
         """Raise ValueError where a parameter is wrong."""
 
+    @abstractmethod
     def _build(self, samples: NDArray, progress: Progress) -> None:
         """Set `graph_` from samples that are checked and normalised."""
-        raise NotImplementedError
 
 
 def require_positive(**numbers: object) -> None:
