@@ -187,14 +187,13 @@ def test_a_table_has_ours_beside_the_papers(small, tmp_path):
 
 
 def test_every_number_of_the_paper_is_used():
-    found = tables._paper_numbers()
+    found = tables.paper_numbers()
     rows = set()
     for name, table in tables.TABLES.items():
         for draw in table.draws:
             shares = protocol.SHARES if name == "table4" else (0.0,)
             for share in shares:
-                cell = {"task": table.task, "share": share}
-                rows.add(tables._row_name(draw, cell))
+                rows.add(tables.row_name(draw, table.task, share))
     assert {row for row, _, _ in found} == rows
     assert {method for _, _, method in found} <= set(METHODS)
     assert len(found) == (5 + 2 + 4) * 2 * 9 + 18 * 7

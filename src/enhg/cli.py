@@ -409,7 +409,7 @@ def reproduce(
         typer.Argument(
             metavar="NAME...",
             help="table1 table2 table3 table4 figure-paths figure-coefficients figure-affinity "
-            "figure-robustness figure-recovery figure-lambda figure-gamma, or all.",
+            "figure-robustness figure-recovery figure-lambda figure-gamma claims, or all.",
         ),
     ],
     data: Annotated[
@@ -430,6 +430,8 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Make the paper's tables and figures again, its own numbers beside ours.
+
+    claims are the experiments behind what docs/reproduction.md says of the differences.
 
     DIR holds YaleB_32x32.mat, PIE_32x32.npz and usps.h5. OUT receives CSV, Markdown and PNG
     files, and cells.csv, where every single figure is kept as it is finished: a run that was

@@ -19,7 +19,11 @@ Normalization = Literal["auto", "zero_mean", "unit", "whiten", "lift", "none"]
 # Below this many features a sample's own mean and length are most of what it has to say.
 _LIFT_BELOW = 16
 _LIFT_HEIGHT = 3.0
-_WHITENED = 200  # main directions
+_DAMPED_FROM = 0.05  # of the strongest direction's spread
+_LEARNED_FROM = 5000  # samples: enough to know the main directions
+_COMPARED = 2000  # samples
+_STRONG = 0.9  # of the variance
+_MORE_THAN_NOISE = 1.3
 
 
 def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
@@ -64,7 +68,19 @@ def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -
     array([[0.6, 0.8],
            [0.6, 0.8]])
     """
-    X = check_samples(X)
+    result, empty = _normalized(check_samples(X), center=center, unit=unit)
+    if empty.any():
+        what = "constant" if center else "zero"
+        warnings.warn(
+            f"{int(empty.sum())} of {len(empty)} samples are {what} (the first is row "
+            f"{int(np.argmax(empty))}): they have no direction and nothing can represent them",
+            stacklevel=2,
+        )
+    return result
+
+
+def _normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[NDArray, NDArray]:
+    """The same, and a mask of the samples without a direction in place of the warning."""
     # Scaling to about 1 first, by an exact power of two, keeps huge and tiny squares in range.
     largest = np.abs(X).max(axis=1, keepdims=True)
     scale = np.ldexp(np.ones_like(largest), np.frexp(largest)[1] - 1)
@@ -81,14 +97,7 @@ def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -
         result /= lengths
     else:
         result *= scale
-    if empty.any():
-        what = "constant" if center else "zero"
-        warnings.warn(
-            f"{int(empty.sum())} of {len(X)} samples are {what} (the first is row "
-            f"{int(np.argmax(empty))}): they have no direction and nothing can represent them",
-            stacklevel=2,
-        )
-    return result
+    return result, empty[:, 0]
 
 
 @dataclass(frozen=True)
@@ -98,13 +107,18 @@ class Normalizer:
     - "zero_mean": every sample gets zero mean over its own features, then unit length (the
       paper's algorithm box); what it looks like, not how bright or how strong it is.
     - "unit": unit length only.
-    - "whiten": "zero_mean", then the mean sample is subtracted, the 200 main directions (or as
-      many as there are) are given equal spread, the others left out, and the length made 1. Light
-      and pose, which move a face most, then count no more than what tells people apart.
+    - "whiten": "zero_mean", then the mean sample is subtracted, the main directions of all
+      samples are damped to about the same spread, and the length made 1. Light and pose, which
+      move a face most, then count no more than what tells people apart. A direction of spread s
+      is divided by √(1 + (s / 0.05 s₁)²), s₁ the largest: the weak ones stay as they are.
     - "lift": for points in few dimensions, where nearness is distance and not direction. The
       mean sample is subtracted, the spread made 1, a constant appended and the length made 1,
       so that points near each other, and only those, point the same way.
-    - "auto": "zero_mean" from 16 features on, "lift" below.
+    - "auto": "lift" below 16 features; from there on "whiten" if the weak directions, which it
+      lifts, hold more than noise, and "zero_mean" if not. Asked of the directions beyond 90 % of
+      the variance alone: by how many standard deviations of all cosines does the nearest other
+      sample stand out? Of n samples of noise, √(2 ln n); here it must be 1.3 times that. No
+      labels are needed.
     - "none": as they come.
     """
 
@@ -112,6 +126,7 @@ class Normalizer:
     mean: NDArray | None = None
     spread: float = 1.0
     directions: NDArray | None = None
+    damping: NDArray | None = None
 
     @staticmethod
     def of(X: NDArray, how: Normalization) -> Normalizer:
@@ -119,10 +134,13 @@ class Normalizer:
         allowed = ("auto", "zero_mean", "unit", "whiten", "lift", "none")
         if how not in allowed:
             raise ValueError(f"normalize must be one of {allowed}, got {how!r}")
-        if how == "auto":
-            how = "zero_mean" if X.shape[1] >= _LIFT_BELOW else "lift"
-        if how == "whiten":
-            return Normalizer._whitening(normalize_samples(X))
+        if how == "auto" and X.shape[1] < _LIFT_BELOW:
+            how = "lift"
+        if how in ("auto", "whiten"):
+            few, _ = _normalized(_some(X, _LEARNED_FROM))
+            if how == "whiten" or weak_contrast(few) > _MORE_THAN_NOISE:
+                return Normalizer._whitening(few)
+            how = "zero_mean"
         if how != "lift":
             return Normalizer(how)
         mean = X.mean(axis=0)
@@ -132,11 +150,13 @@ class Normalizer:
     @staticmethod
     def _whitening(X: NDArray) -> Normalizer:
         mean = X.mean(axis=0)
-        _, spreads, directions = np.linalg.svd(X - mean, full_matrices=False)
-        real = spreads > max(X.shape) * np.finfo(X.dtype).eps * np.sqrt(len(X))  # and not rounding
-        spreads[~real] = np.inf  # all samples may be equal
-        kept = min(_WHITENED, max(1, np.count_nonzero(real)))
-        return Normalizer("whiten", mean, 1.0, directions[:kept].T / spreads[:kept])
+        spreads, directions = _main_directions(X - mean)
+        relative = spreads / (_DAMPED_FROM * spreads[:1])  # nothing if all samples are equal
+        strong = relative > 0.01  # what is weaker would change by less than 1e-4
+        damping = 1 / np.sqrt(1 + relative[strong] ** 2) - 1
+        return Normalizer(
+            "whiten", mean, 1.0, directions[:, strong].astype(X.dtype), damping.astype(X.dtype)
+        )
 
     def __call__(self, X: NDArray) -> NDArray:
         if self.how == "none":
@@ -144,6 +164,43 @@ class Normalizer:
         if self.how == "lift":
             points = (X - self.mean) / self.spread
             X = np.hstack([points, np.full((len(X), 1), _LIFT_HEIGHT, dtype=points.dtype)])
-        if self.how == "whiten":
-            X = (normalize_samples(X) - self.mean) @ self.directions
+        if self.directions is not None:
+            X = normalize_samples(X) - self.mean
+            X += ((X @ self.directions) * self.damping) @ self.directions.T
         return normalize_samples(X, center=self.how == "zero_mean")
+
+
+def _some(X: NDArray, count: int) -> NDArray:
+    """At most `count` rows, evenly spread."""
+    if len(X) <= count:
+        return X
+    return X[np.linspace(0, len(X) - 1, count).astype(int)]
+
+
+def _main_directions(X: NDArray) -> tuple[NDArray, NDArray]:
+    """Singular values of X above rounding, falling, and their right vectors."""
+    X = X.astype(np.float64)
+    wide = X.shape[1] > X.shape[0]
+    squares, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
+    kept = squares > max(X.shape) * np.finfo(float).eps * max(squares[-1], 0)
+    spreads, vectors = np.sqrt(squares[kept])[::-1], vectors[:, kept][:, ::-1]
+    return spreads, X.T @ (vectors / spreads) if wide else vectors
+
+
+def weak_contrast(X: NDArray) -> float:
+    """How far the nearest other stands out in the weak directions of zero-mean samples alone, in
+    multiples of what it would by chance (see `Normalizer`)."""
+    X = _some(X, _COMPARED)
+    X = X - X.mean(axis=0)
+    spreads, directions = _main_directions(X)
+    carried = np.cumsum(spreads**2) - spreads**2  # by the stronger ones
+    weak = carried >= _STRONG * (spreads**2).sum()
+    if len(X) < 3 or not weak.any():
+        return 0.0
+    points = X @ directions[:, weak]
+    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.finfo(X.dtype).tiny)
+    cosines = points @ points.T
+    spread = cosines[~np.eye(len(X), dtype=bool)].std()
+    np.fill_diagonal(cosines, -1)
+    by_chance = max(spread * np.sqrt(2 * np.log(len(X))), np.finfo(float).tiny)
+    return float(cosines.max(axis=1).mean() / by_chance)

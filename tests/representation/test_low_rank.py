@@ -69,11 +69,23 @@ def test_a_sample_far_from_all_is_an_error_as_a_whole(X):
 
 
 def test_subspaces_are_blocks_of_the_graph(X):
-    for affinity in ("subspace", "coefficients"):
-        A = LowRankGraph(lam=10, affinity=affinity, normalize="none").fit(X).graph_.adjacency
+    for power in (2, 4):
+        A = LowRankGraph(lam=10, power=power, normalize="none").fit(X).graph_.adjacency
         own = np.arange(len(X)) // 7
         inside = A[own[:, None] == own].sum()
         assert inside > 0.999 * A.sum()
+
+
+def test_the_graph_is_the_cosine_of_the_places_to_a_power(X):
+    structure = LowRankGraph(lam=0.5, power=3, normalize="none").fit(X)
+    U, S, _ = np.linalg.svd(structure.low_rank_.coefficients)
+    places = U * np.sqrt(S)
+    A = structure.graph_.adjacency
+    for i in range(3):
+        for j in range(3, 6):
+            cosine = places[i] @ places[j]
+            cosine /= np.linalg.norm(places[i]) * np.linalg.norm(places[j])
+            assert A[i, j] == pytest.approx(abs(cosine) ** 3, abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +94,7 @@ def test_subspaces_are_blocks_of_the_graph(X):
         ({"lam": 0}, "lam must be a positive number"),
         ({"tol": -1}, "tol must be a positive number"),
         ({"max_iter": 0}, "max_iter must be a whole number"),
-        ({"affinity": "loose"}, "affinity must be one of"),
+        ({"power": 0}, "power must be a positive number"),
     ],
 )
 def test_wrong_parameters(X, choice, message):

@@ -37,7 +37,7 @@ class Method:
 
 
 # Eighteen settings each, so that no structure has more chances than another.
-_NORMALIZE = ("zero_mean", "unit", "whiten")
+_NORMALIZE = ("auto", "zero_mean", "unit")
 METHODS = {
     "G-graph": Method(
         GaussianGraph, {"width": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "normalize": _NORMALIZE}
@@ -58,7 +58,7 @@ METHODS = {
         LowRankGraph,
         {
             "lam": (0.1, 0.3, 1.0),
-            "affinity": ("subspace", "coefficients"),
+            "power": (2, 4),
             "normalize": _NORMALIZE,
         },
     ),
@@ -76,6 +76,6 @@ METHODS = {
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
-        {"gamma": (5, 10, 50), "lam": (2, 10), "normalize": _NORMALIZE},
+        {"gamma": (5, 10, 30), "level": (5, 8), "normalize": _NORMALIZE},
     ),
 }

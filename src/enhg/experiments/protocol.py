@@ -12,7 +12,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import product
@@ -63,6 +63,14 @@ class Draw:
         if self.corrupted:
             data = replace(data, X=_with_noise(data.X, self.corrupted, self.seed))
         return data
+
+    def by_run(self, runs: int) -> Iterator[tuple[Draw, tuple[int, ...]]]:
+        """Draws and the runs they serve: where images are drawn at random, each run has its own."""
+        if not self.per_class:
+            yield self, tuple(range(runs))
+            return
+        for run in range(runs):
+            yield replace(self, seed=run), (run,)
 
 
 def _with_noise(X: NDArray, share: float, seed: int) -> NDArray:

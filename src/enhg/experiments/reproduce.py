@@ -7,10 +7,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from enhg.experiments import tables
+from enhg.experiments.claims import claims
 from enhg.experiments.figures import FIGURES
 from enhg.experiments.protocol import Cells, write_csv
 
-NAMES = (*tables.TABLES, *FIGURES)
+_OTHERS = FIGURES | {"claims": claims}
+NAMES = (*tables.TABLES, *_OTHERS)
 _KEPT = "cells.csv"
 
 Report = Callable[[int, int], None]
@@ -48,8 +50,8 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
     for name in wanted:
         with stage(name) as told:
             report = told or (lambda done, total: None)
-            if name in FIGURES:
-                FIGURES[name](folder, out, cells, runs, report)
+            if name in _OTHERS:
+                _OTHERS[name](folder, out, cells, runs, report)
                 continue
             made = tables.make(name, folder, cells, runs, report)
             heads = tables.Cell.__dataclass_fields__

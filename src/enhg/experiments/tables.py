@@ -29,27 +29,14 @@ class Table:
     draws: tuple[Draw, ...]
 
     def works(self, column: str, runs: int) -> Iterator[tuple[Draw, str, Work]]:
-        """Work by draw and method. Where images are drawn at random, each run has its own."""
-        for draw in self.draws:
-            for method in METHODS:
-                dataset = draw.dataset if column == "tuned" else None
-                structure, learner = setting_for(method, self.task, dataset)
-                shares = SHARES if self.task == "classification" else (0.0,)
-                if not draw.per_class:
-                    all_runs = tuple(range(runs))
-                    yield (
-                        draw,
-                        method,
-                        Work(self.task, draw, method, structure, (learner,), all_runs, shares),
-                    )
-                    continue
-                for run in range(runs):
-                    drawn = Draw(draw.dataset, draw.classes, draw.per_class, run)
-                    yield (
-                        draw,
-                        method,
-                        Work(self.task, drawn, method, structure, (learner,), (run,), shares),
-                    )
+        """Work by draw and method."""
+        shares = SHARES if self.task == "classification" else (0.0,)
+        for draw, method in product(self.draws, METHODS):
+            dataset = draw.dataset if column == "tuned" else None
+            structure, learner = setting_for(method, self.task, dataset)
+            for drawn, numbers in draw.by_run(runs):
+                work = Work(self.task, drawn, method, structure, (learner,), numbers, shares)
+                yield draw, method, work
 
 
 TABLES = {
@@ -102,35 +89,37 @@ def make(
     works = {column: list(table.works(column, runs)) for column in COLUMNS}
     everything = [work for found in works.values() for *_, work in found]
     carry_out(everything, folder, cells, report, n_jobs)
-    paper = _paper_numbers()
+    paper = paper_numbers()
     made = []
     for column, found in works.items():
         rows: dict[tuple[str, str, str], list[Row]] = {}
         for draw, method, work in found:
             for row in cells.of(work):
                 for metric in ("ac", "nmi") if table.task == "clustering" else ("accuracy",):
-                    rows.setdefault((_row_name(draw, row), metric, method), []).append(row)
-        for (row_name, metric, method), of_cell in rows.items():
+                    name = row_name(draw, table.task, float(row["share"]))
+                    rows.setdefault((name, metric, method), []).append(row)
+        for (name, metric, method), of_cell in rows.items():
             values = [float(row[metric]) for row in of_cell]
             made.append(
                 Cell(
-                    column, row_name, metric, method, float(np.mean(values)),
+                    column, name, metric, method, float(np.mean(values)),
                     float(np.std(values)), len(values),
                     float(np.mean([float(row["seconds"]) for row in of_cell])),
-                    paper.get((row_name, metric, method)),
+                    paper.get((name, metric, method)),
                 )
             )  # fmt: skip
     return made
 
 
-def _row_name(draw: Draw, row: Row) -> str:
-    if row["task"] == "clustering":
+def row_name(draw: Draw, task: Task, share: float = 0.0) -> str:
+    """What the row of a table is called."""
+    if task == "clustering":
         return f"{_TITLES[draw.dataset]}, K = {draw.classes}"
-    return f"{_TITLES[draw.dataset]}, {float(row['share']):.0%} labelled"
+    return f"{_TITLES[draw.dataset]}, {share:.0%} labelled"
 
 
-def _paper_numbers() -> dict[tuple[str, str, str], float]:
-    """By row, metric and method; accuracies as fractions."""
+def paper_numbers() -> dict[tuple[str, str, str], float]:
+    """The paper's, by row, metric and method; accuracies as fractions."""
     found = {}
     with (_PAPER / "clustering.csv").open(newline="", encoding="utf-8") as stream:
         for line in csv.DictReader(stream):

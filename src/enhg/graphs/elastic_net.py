@@ -34,7 +34,7 @@ _LEVELS = {
 class ElasticNetHypergraph(Structure):
     """The elastic net hypergraph: one hyperedge a sample, of it and its prominent rebuilders.
 
-    1. Samples are given zero mean and unit length (`normalize`).
+    1. Samples are given zero mean and unit length, faces are whitened (`normalize`).
     2. Each is rebuilt from the others by the robust matrix elastic net: Z (`gamma`, `lam`,
        `loss`, `scale`; see `self_representation`).
     3. Hyperedge eᵢ holds the centroid i and every j whose |zᵢⱼ| is prominent (`rule`, `level`),
@@ -51,11 +51,12 @@ class ElasticNetHypergraph(Structure):
         Of the elastic net, as in `self_representation`.
     normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
         What is done to the samples first. "zero_mean": zero mean over a sample's own features
-        and unit length; "unit": only unit length; "whiten": then also equal spread in the main
-        directions of all samples, which helps where light and pose hide what matters (faces)
-        and harms where they do not (digits); "lift": for points in a few dimensions, a
-        constant feature is added so that direction tells their place; "auto": "zero_mean" from
-        16 features on, "lift" below.
+        and unit length; "unit": only unit length; "whiten": "zero_mean", with the main
+        directions of all samples damped to one spread, which helps where light and pose hide
+        what matters (faces) and harms where they do not (digits); "lift": for points in a few
+        dimensions, a constant feature is added so that direction tells their place; "auto":
+        "lift" below 16 features, and from there on "whiten" if the weak directions hold more
+        than noise, "zero_mean" if not (see docs/method.md).
     rule : {"top", "largest", "support_mean", "mean", "mass", "number"}
         Which coefficients are prominent: the `level` largest; those above `level` times the
         largest, the mean over the non-zeros, or the mean over all n entries (the paper's θ at
