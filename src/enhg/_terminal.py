@@ -13,7 +13,7 @@ import typer
 
 
 @contextmanager
-def errors_in_one_line() -> Iterator[None]:
+def errors_in_one_line(interrupted: str = "nothing was written") -> Iterator[None]:
     """End the program with one line and an exit code for what the user can mend.
 
     Everything else is a bug, and keeps its traceback.
@@ -21,7 +21,7 @@ def errors_in_one_line() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _fail("interrupted: nothing was written", 130)
+        _fail(f"interrupted: {interrupted}", 130)
     except BrokenPipeError:  # whoever read our output has gone; typer ends quietly
         raise
     except MemoryError as error:
@@ -37,6 +37,9 @@ def errors_in_one_line() -> Iterator[None]:
 def _fail(message: str, code: int) -> NoReturn:
     typer.echo(" ".join(message.split()), err=True)
     raise typer.Exit(code)
+
+
+_HOUR = 3600.0  # of the speed so far goes into the estimate of the time left
 
 
 class Stages:
@@ -76,7 +79,9 @@ class Stages:
         from rich.console import Console
         from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bars:
+        with Progress(
+            console=Console(stderr=True), transient=True, speed_estimate_period=_HOUR
+        ) as bars:
             bar = bars.add_task(doing, total=None)
             yield lambda done, total: bars.update(bar, completed=done, total=total)
 

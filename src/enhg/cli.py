@@ -402,7 +402,7 @@ def demo(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line("what was finished is kept in cells.csv; run the same command to go on")
 def reproduce(
     names: Annotated[
         list[str],

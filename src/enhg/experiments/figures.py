@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from scipy import sparse
 
 from enhg import plotting
 from enhg.datasets import Dataset, load
-from enhg.experiments.protocol import Cells, Draw, Work, carry_out, write_csv, written
+from enhg.experiments.protocol import Cells, Draw, Work, write_csv, written
 from enhg.graphs._structure import heat, neighbor_distances
 from enhg.graphs.elastic_net import prominent
 from enhg.preprocessing import normalize_samples
@@ -29,8 +28,6 @@ _MANY_GAMMAS = (1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
 _FEW_LAMS = (0.01, 1, 10)
 _SHARE = 0.3  # of the labels, in the curves of classification
 
-Report = Callable[[int, int], None]
-
 
 def _faces(folder: Path, people: int) -> tuple[Dataset, NDArray]:
     """Images of the first people, and the same as samples of unit length."""
@@ -38,7 +35,7 @@ def _faces(folder: Path, people: int) -> tuple[Dataset, NDArray]:
     return data, normalize_samples(data.X, center=False)
 
 
-def paths(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def paths(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """LASSO and elastic net path of the fifth face of the first person, predictors 6 to 15."""
     _, X = _faces(folder, 4)
     figure, axes = plotting.new_figure(1, 2, (11, 4.2))
@@ -72,7 +69,7 @@ def _agreement(path: ElasticNetPath, X: NDArray) -> float:
     return float(correlations[alike].mean()) if alike.any() else float("nan")
 
 
-def coefficients(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def coefficients(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """Coefficients of the fifth face of the first person, LASSO and elastic net, equally many."""
     data, X = _faces(folder, 4)
     figure, axes = plotting.new_figure(2, 1, (9, 5))
@@ -92,7 +89,7 @@ def coefficients(folder: Path, out: Path, cells: Cells, runs: int, report: Repor
     write_csv(out / "figure-coefficients.csv", ["model", "sample", "coefficient"], rows)
 
 
-def affinity(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def affinity(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """Coefficient matrices of the first four people, 45 entries a row."""
     data, X = _faces(folder, 4)
     near = neighbor_distances(X, _KEPT)
@@ -117,7 +114,7 @@ def affinity(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -
     write_csv(out / "figure-affinity.csv", ["model", "entries", "share on the own person"], rows)
 
 
-def robustness(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def robustness(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """The hyperedge of a face under growing sparse noise, and under growing loss of pixels."""
     data, _ = _faces(folder, 10)
     images = data.X / data.X.max()
@@ -169,10 +166,10 @@ def _without_pixels(image: NDArray, share: float, random_state: Any) -> NDArray:
     return spoilt
 
 
-def recovery(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def recovery(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """Faces with shadows, what the others make of them, and the error."""
     data, X = _faces(folder, 10)
-    found = self_representation(X, gamma=10, lam=5, loss="norm", progress=report)
+    found = self_representation(X, gamma=10, lam=5, loss="norm")
     lengths = np.linalg.norm(found.errors, axis=1)
     order = np.argsort(lengths)
     chosen = order[np.linspace(len(order) // 2, len(order) - 1, 10).astype(int)]
@@ -186,47 +183,59 @@ def recovery(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -
     )
 
 
-def curve_lambda(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def curve_lambda(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """AC, NMI and accuracy against λ for three γ: ten people of Extended Yale B."""
-    settings = [(gamma, lam) for gamma in _GAMMAS for lam in _LAMS]
-    scores = _scores(settings, Draw("yale-b", 10), folder, cells, runs, report)
-    _draw_curves(scores, "lam", "gamma", "λ", "γ", out / "figure-lambda")
+    _draw_curves(
+        _scores("figure-lambda", cells, runs), "lam", "gamma", "λ", "γ", out / "figure-lambda"
+    )
 
 
-def curve_gamma(folder: Path, out: Path, cells: Cells, runs: int, report: Report) -> None:
+def curve_gamma(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """AC, NMI and accuracy against γ for three λ, a quarter of the samples corrupted."""
-    settings = [(gamma, lam) for lam in _FEW_LAMS for gamma in _MANY_GAMMAS]
-    scores = _scores(settings, Draw("yale-b", 10, corrupted=0.25), folder, cells, runs, report)
-    _draw_curves(scores, "gamma", "lam", "γ", "λ", out / "figure-gamma")
+    _draw_curves(
+        _scores("figure-gamma", cells, runs), "gamma", "lam", "γ", "λ", out / "figure-gamma"
+    )
 
 
-def _scores(
-    settings: Sequence[tuple[float, float]],
-    draw: Draw,
-    folder: Path,
-    cells: Cells,
-    runs: int,
-    report: Report,
-) -> list[dict[str, float]]:
+_CURVES: dict[str, tuple[Draw, list[tuple[float, float]]]] = {
+    "figure-lambda": (Draw("yale-b", 10), [(gamma, lam) for gamma in _GAMMAS for lam in _LAMS]),
+    "figure-gamma": (
+        Draw("yale-b", 10, corrupted=0.25),
+        [(gamma, lam) for lam in _FEW_LAMS for gamma in _MANY_GAMMAS],
+    ),
+}
+
+
+def works(name: str, runs: int) -> list[Work]:
+    """All that a figure is made of and that is kept."""
+    if name not in _CURVES:
+        return []
+    draw, settings = _CURVES[name]
+    return [work for setting in settings for work in _works(draw, *setting, runs)]
+
+
+def _works(draw: Draw, gamma: float, lam: float, runs: int) -> list[Work]:
+    structure = written({"gamma": gamma, "lam": lam})
+    numbers = tuple(range(runs))
+    return [
+        Work("clustering", draw, "ENHG", structure, (written({}),), numbers),
+        Work("classification", draw, "ENHG", structure, (written({}),), numbers, (_SHARE,)),
+    ]
+
+
+def _scores(name: str, cells: Cells, runs: int) -> list[dict[str, float]]:
     """Means over the runs of AC, NMI and accuracy of every (γ, λ)."""
-    all_runs = tuple(range(runs))
-    works = {
-        (gamma, lam): [
-            Work("clustering", draw, "ENHG", structure, (written({}),), all_runs),
-            Work("classification", draw, "ENHG", structure, (written({}),), all_runs, (_SHARE,)),
-        ]
-        for gamma, lam in settings
-        for structure in [written({"gamma": gamma, "lam": lam})]
-    }
-    carry_out([work for pair in works.values() for work in pair], folder, cells, report)
+    draw, settings = _CURVES[name]
     return [
         {"gamma": gamma, "lam": lam}
         | {
             metric: float(np.mean([float(row[metric]) for row in cells.of(work)]))
-            for work, metrics in zip(pair, (("ac", "nmi"), ("accuracy",)), strict=True)
+            for work, metrics in zip(
+                _works(draw, gamma, lam, runs), (("ac", "nmi"), ("accuracy",)), strict=True
+            )
             for metric in metrics
         }
-        for (gamma, lam), pair in works.items()
+        for gamma, lam in settings
     ]
 
 

@@ -20,10 +20,12 @@ from enhg.graphs.sparse_subspace import SparseSubspaceGraph
 
 @dataclass(frozen=True)
 class Method:
-    """A structure, and the values of its parameters that are tried in all combinations."""
+    """A structure, the values of its parameters that are tried in all combinations, and about how
+    many times as long as the quickest it takes."""
 
     structure: type[Structure]
     grid: dict[str, tuple[Any, ...]]
+    slowness: float = 1.0
 
     def settings(self) -> list[dict[str, Any]]:
         return [
@@ -49,10 +51,12 @@ METHODS = {
     "l1-graph": Method(
         L1Graph,
         {"gamma": (10, 20, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},
+        slowness=8,
     ),
     "SSC": Method(
         SparseSubspaceGraph,
         {"alpha_z": (10, 20, 50), "alpha_e": (None, 20), "normalize": _NORMALIZE},
+        slowness=8,
     ),
     "LRR": Method(
         LowRankGraph,
@@ -61,6 +65,7 @@ METHODS = {
             "power": (2, 4),
             "normalize": _NORMALIZE,
         },
+        slowness=10,
     ),
     "KNN-HG": Method(
         KNNHypergraph,
@@ -69,10 +74,12 @@ METHODS = {
     "SCHG": Method(
         SemanticCorrelationHypergraph,
         {"gamma": (5, 20, 50), "level": (3, 5), "normalize": _NORMALIZE},
+        slowness=3,
     ),
     "l1-hypergraph": Method(
         L1Hypergraph,
         {"gamma": (5, 20, 50), "level": (3, 5), "normalize": _NORMALIZE},
+        slowness=3,
     ),
     "ENHG": Method(
         ElasticNetHypergraph,

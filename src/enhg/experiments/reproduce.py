@@ -6,13 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from enhg.experiments import tables
-from enhg.experiments.claims import claims
-from enhg.experiments.figures import FIGURES
-from enhg.experiments.protocol import Cells, write_csv
+from enhg.experiments import claims, figures, tables
+from enhg.experiments.protocol import Cells, Work, carry_out
 
-_OTHERS = FIGURES | {"claims": claims}
-NAMES = (*tables.TABLES, *_OTHERS)
+NAMES = (*tables.TABLES, *figures.FIGURES, "claims")
 _KEPT = "cells.csv"
 
 Report = Callable[[int, int], None]
@@ -35,29 +32,39 @@ def check_folder(out: Path) -> None:
         raise ValueError(f"{out} holds other files and no {_KEPT} of an earlier run; name another")
 
 
+def _works(name: str, runs: int) -> list[Work]:
+    if name in tables.TABLES:
+        return tables.works(name, runs)
+    return claims.works(runs) if name == "claims" else figures.works(name, runs)
+
+
+def _write(name: str, folder: Path, out: Path, cells: Cells, runs: int) -> None:
+    if name in tables.TABLES:
+        tables.write(name, out, cells, runs)
+    elif name == "claims":
+        claims.write(folder, out, cells, runs)
+    else:
+        figures.FIGURES[name](folder, out, cells, runs)
+
+
 def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage) -> list[Path]:
     """Make tables and figures; the files written.
 
-    `stage` is entered with each name, and may give a function to be told (done, in all).
-    Figures of single runs are kept in `cells.csv` as they are finished: what is there is not
-    computed again.
+    `stage` is entered with the name of each step, and may give a function to be told (done, in
+    all). Figures of single runs are kept in `cells.csv` as they are finished: what is there is
+    not computed again.
     """
     wanted = chosen(names)
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     cells = Cells(out / _KEPT)
     cells.add([])  # marks the folder as one to go on with
+    with stage("runs") as told:
+        works = [work for name in wanted for work in _works(name, runs)]
+        carry_out(works, folder, cells, told or (lambda done, total: None))
     for name in wanted:
-        with stage(name) as told:
-            report = told or (lambda done, total: None)
-            if name in _OTHERS:
-                _OTHERS[name](folder, out, cells, runs, report)
-                continue
-            made = tables.make(name, folder, cells, runs, report)
-            heads = tables.Cell.__dataclass_fields__
-            write_csv(out / f"{name}.csv", heads, tables.as_rows(made))
-            (out / f"{name}.md").write_text(tables.as_markdown(name, made), encoding="utf-8")
-            tables.draw(name, made, out / f"{name}.png")
+        with stage(name):
+            _write(name, folder, out, cells, runs)
     return sorted(
         file
         for name in wanted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from enhg import plotting
 from enhg.experiments.methods import METHODS
-from enhg.experiments.protocol import SHARES, Cells, Draw, Row, Task, Work, carry_out
+from enhg.experiments.protocol import SHARES, Cells, Draw, Row, Task, Work, write_csv
 from enhg.experiments.search import setting_for
 
 COLUMNS = {"one": "one setting for all tables", "tuned": "tuned for each set"}
@@ -76,24 +76,19 @@ class Cell:
     paper: float | None
 
 
-def make(
-    name: str,
-    folder: Path,
-    cells: Cells,
-    runs: int,
-    report: Callable[[int, int], None],
-    n_jobs: int | None = None,
-) -> list[Cell]:
-    """Compute what is missing of a table, and return all of it."""
+def works(name: str, runs: int) -> list[Work]:
+    """All that a table is made of."""
+    return [work for column in COLUMNS for *_, work in TABLES[name].works(column, runs)]
+
+
+def make(name: str, cells: Cells, runs: int) -> list[Cell]:
+    """A table from the rows of its work."""
     table = TABLES[name]
-    works = {column: list(table.works(column, runs)) for column in COLUMNS}
-    everything = [work for found in works.values() for *_, work in found]
-    carry_out(everything, folder, cells, report, n_jobs)
     paper = paper_numbers()
     made = []
-    for column, found in works.items():
+    for column in COLUMNS:
         rows: dict[tuple[str, str, str], list[Row]] = {}
-        for draw, method, work in found:
+        for draw, method, work in table.works(column, runs):
             for row in cells.of(work):
                 for metric in ("ac", "nmi") if table.task == "clustering" else ("accuracy",):
                     name = row_name(draw, table.task, float(row["share"]))
@@ -170,6 +165,14 @@ def _in_words(cell: Cell, best: float) -> str:
         text = f"**{text}**"
     text += f" ± {cell.std:.3f}"
     return text if cell.paper is None else f"{text} ({cell.paper:.3f})"
+
+
+def write(name: str, out: Path, cells: Cells, runs: int) -> None:
+    """The table as CSV, Markdown and a picture."""
+    made = make(name, cells, runs)
+    write_csv(out / f"{name}.csv", Cell.__dataclass_fields__, as_rows(made))
+    (out / f"{name}.md").write_text(as_markdown(name, made), encoding="utf-8")
+    draw(name, made, out / f"{name}.png")
 
 
 def as_rows(cells: list[Cell]) -> list[list[object]]:

@@ -1,0 +1,195 @@
+"""The page of the reproduction, from the folder of a full run.
+
+    enhg reproduce all --data DIR -o docs/reproduction
+    python -m enhg.experiments.report docs/reproduction
+
+Every figure on the page is read from the files of the folder; the words around them, in
+`reproduction.md` beside this file, name where each piece goes as {{piece}}.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from enhg.experiments import tables
+from enhg.experiments.methods import METHODS
+from enhg.experiments.tables import Cell
+
+_WORDS = Path(__file__).with_name("reproduction.md")
+_PIECE = re.compile(r"\{\{([a-z0-9-]+)\}\}")
+_NEAR = 0.01
+_FAR = 0.05
+_YALE, _PIE, _USPS = "Extended Yale B", "PIE", "USPS"
+
+# What was set beforehand: column, row, metric, at least.
+_AIMS: list[tuple[str, str, str, float]] = [
+    *(
+        ("one", f"{_YALE}, K = {count}", "ac", aim)
+        for count, aim in ((10, 0.95), (15, 0.94), (20, 0.93), (30, 0.92), (38, 0.91))
+    ),
+    ("one", f"{_USPS}, K = 8", "ac", 0.95),
+    ("one", f"{_USPS}, K = 10", "ac", 0.90),
+    ("one", f"{_USPS}, 10% labelled", "accuracy", 0.93),
+    ("tuned", f"{_USPS}, 10% labelled", "accuracy", 0.94),
+]
+_SHARE_OF_CELLS = 0.8
+
+
+def page(folder: Path) -> str:
+    """The page, with links to the pictures of the folder."""
+    cells = {name: _read(folder / f"{name}.csv") for name in tables.TABLES}
+    everything = [cell for found in cells.values() for cell in found]
+    pieces = {
+        "runs": str(max(cell.runs for cell in everything)),
+        "aims": _aims(everything),
+        "first": _first(cells),
+        "enhg": _beside_the_paper(everything),
+        "baselines": _baselines(cells),
+        "far-below": _far_below(everything),
+        "settings": _settings(),
+    }
+    pieces |= {name: tables.as_markdown(name, found) for name, found in cells.items()}
+    pieces |= {
+        file.stem: file.read_text(encoding="utf-8").strip() for file in folder.glob("claims-*.md")
+    }
+    pieces |= {
+        f"{file.stem}-png": f"![{file.stem}]({folder.name}/{file.name})"
+        for file in folder.glob("*.png")
+    }
+    words = _WORDS.read_text(encoding="utf-8")
+    missing = sorted(set(_PIECE.findall(words)) - set(pieces))
+    if missing:
+        raise ValueError(
+            f"{folder} holds no {missing[0]}; make all with enhg reproduce all -o {folder}"
+        )
+    return _PIECE.sub(lambda found: pieces[found[1]].strip(), words)
+
+
+def _read(file: Path) -> list[Cell]:
+    if not file.exists():
+        raise ValueError(f"{file} is not there; make all with enhg reproduce all -o {file.parent}")
+    with file.open(newline="", encoding="utf-8") as stream:
+        return [
+            Cell(
+                line["column"], line["row"], line["metric"], line["method"], float(line["mean"]),
+                float(line["std"]), int(line["runs"]), float(line["seconds"]),
+                float(line["paper"]) if line["paper"] else None,
+            )
+            for line in csv.DictReader(stream)
+        ]  # fmt: skip
+
+
+def _table(heads: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    rows = [heads, ["---"] * len(heads), *map(list, lines)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _aims(cells: list[Cell]) -> str:
+    ours = {(c.column, c.row, c.metric): c for c in cells if c.method == "ENHG"}
+    aims = list(_AIMS)
+    for (column, row, metric), cell in ours.items():
+        faces = row.startswith((_YALE, _PIE)) and metric == "accuracy"
+        nmi = row.startswith(_YALE) and metric == "nmi"
+        if column == "one" and cell.paper is not None and (nmi or faces):
+            aims.append((column, row, metric, cell.paper))
+    lines = []
+    for column, row, metric, aim in aims:
+        mean = ours[column, row, metric].mean
+        met = "yes" if mean >= aim else f"**no**, {mean - aim:+.3f}"
+        lines.append([row, metric, column, f"{aim:.3f}", f"{mean:.3f}", met])
+    return _table(("", "figure", "setting", "aim", "ours", "met"), lines)
+
+
+def _first(cells: dict[str, list[Cell]]) -> str:
+    """How often ENHG is first, or within 0.01 of the first, by table and column."""
+    lines = []
+    total = {column: [0, 0, 0] for column in tables.COLUMNS}
+    for name, found in cells.items():
+        line = [tables.TABLES[name].title]
+        for column in tables.COLUMNS:
+            rows: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+            for cell in found:
+                if cell.column == column:
+                    rows[cell.row, cell.metric][cell.method] = round(cell.mean, 3)
+            first = sum(row["ENHG"] >= max(row.values()) for row in rows.values())
+            near = sum(row["ENHG"] >= max(row.values()) - _NEAR - 1e-9 for row in rows.values())
+            line.append(f"{first}, {near} of {len(rows)}")
+            counts = (first, near, len(rows))
+            total[column] = [a + b for a, b in zip(total[column], counts, strict=True)]
+        lines.append(line)
+    lines.append(
+        [
+            "all",
+            *(f"{first}, {near} of {of} ({near / of:.0%})" for first, near, of in total.values()),
+        ]
+    )
+    return _table(("cells where ENHG is first, or within 0.01", *tables.COLUMNS.values()), lines)
+
+
+def _beside_the_paper(cells: list[Cell]) -> str:
+    """ENHG's cells, ours less the paper's, by set and figure."""
+    differences: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for cell in cells:
+        if cell.method == "ENHG" and cell.paper is not None:
+            name, at = cell.row.split(", ")
+            text = f"{at.removesuffix(' labelled')}: {cell.mean - cell.paper:+.3f}"
+            differences[name, cell.metric, cell.column].append(text)
+    lines = [[*key, ", ".join(texts)] for key, texts in sorted(differences.items())]
+    return _table(("set", "figure", "setting", "ours less the paper's"), lines)
+
+
+def _baselines(cells: dict[str, list[Cell]]) -> str:
+    """Mean of ours less the paper's, tuned for each set, by method and table."""
+    lines = []
+    for method in METHODS:
+        line = [method]
+        for found in cells.values():
+            gaps = [
+                cell.mean - cell.paper
+                for cell in found
+                if cell.column == "tuned" and cell.method == method and cell.paper is not None
+            ]
+            line.append(f"{np.mean(gaps):+.3f}" if gaps else "")
+        lines.append(line)
+    return _table(("", *(table.title for table in tables.TABLES.values())), lines)
+
+
+def _far_below(cells: list[Cell]) -> str:
+    """Cells of baselines that stay more than 0.05 below the paper's figure even when tuned."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for cell in cells:
+        far = cell.paper is not None and cell.mean < cell.paper - _FAR
+        if cell.column == "tuned" and cell.method != "ENHG" and far:
+            text = f"{cell.row} {cell.metric} {cell.mean:.3f} ({cell.paper:.3f})"
+            found[cell.method].append(text)
+    return "\n".join(f"- {method}: {'; '.join(texts)}" for method, texts in found.items())
+
+
+def _settings() -> str:
+    from enhg.experiments.search import setting_for
+
+    lines = []
+    for method in METHODS:
+        structure, spectrum = setting_for(method, "clustering", None)
+        _, alpha = setting_for(method, "classification", None)
+        lines.append([method, f"`{structure}`", f"`{spectrum}`", f"`{alpha}`"])
+    return _table(("", "structure", "clustering", "classification"), lines)
+
+
+if __name__ == "__main__":
+
+    def _main(
+        folder: Path = typer.Argument(help="Folder of enhg reproduce all."),  # noqa: B008
+    ) -> None:
+        """Write the page beside the folder, under its name."""
+        folder.with_suffix(".md").write_text(page(folder), encoding="utf-8")
+
+    typer.run(_main)
