@@ -106,7 +106,57 @@ def test_a_file_cut_short_costs_only_its_last_line(small, tmp_path):
     carry_out([clustered()], tmp_path, Cells(file), lambda *_: None, n_jobs=1)
     text = file.read_text()
     file.write_text(text[: text.rindex('"{')])
-    assert Cells(file).rest(clustered()).runs == (1,)
+    cells = Cells(file)
+    assert cells.rest(clustered()).runs == (1,)
+    carry_out([clustered()], tmp_path, cells, lambda *_: None, n_jobs=1)
+    assert Cells(file).rest(clustered()) is None
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 5])
+def test_a_file_without_its_last_characters_is_mended(small, tmp_path, cut):
+    file = tmp_path / "cells.csv"
+    carry_out([clustered()], tmp_path, Cells(file), lambda *_: None, n_jobs=1)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-cut])
+    carry_out([clustered()], tmp_path, Cells(file), lambda *_: None, n_jobs=1)
+    rows = Cells(file).of(clustered())
+    assert len(rows) == 2
+    assert all(0.8 < float(row["ac"]) <= 1 for row in rows)
+
+
+def test_an_empty_file_is_begun_anew(small, tmp_path):
+    file = tmp_path / "cells.csv"
+    file.touch()
+    carry_out([clustered()], tmp_path, Cells(file), lambda *_: None, n_jobs=1)
+    assert len(Cells(file).of(clustered())) == 2
+
+
+def test_figures_of_another_program_are_refused(tmp_path):
+    file = tmp_path / "cells.csv"
+    file.write_text("task,ac,nmi\nclustering,0.9,0.5\n")
+    with pytest.raises(ValueError, match=r"cells.csv holds figures of another version"):
+        Cells(file)
+
+
+def test_figures_of_an_older_version_are_not_used(small, tmp_path, monkeypatch):
+    file = tmp_path / "cells.csv"
+    carry_out([clustered()], tmp_path, Cells(file), lambda *_: None, n_jobs=1)
+    monkeypatch.setattr(protocol, "VERSION", protocol.VERSION + 1)
+    assert Cells(file).rest(clustered()).runs == (0, 1)
+
+
+def test_what_does_not_converge_is_counted(small, tmp_path):
+    impatient = replace(clustered(), method="LRR", structure=written({"max_iter": 1}))
+    assert all(row["warnings"] == 1 for row in evaluate(impatient, tmp_path))
+    assert all(row["warnings"] == 0 for row in evaluate(clustered(), tmp_path))
+
+
+def test_corruption_is_drawn_anew_for_every_run(small, tmp_path):
+    draws = list(Draw("usps", 3, corrupted=0.25).by_run(3))
+    assert [runs for _, runs in draws] == [(0,), (1,), (2,)]
+    first, second = (draw.images(tmp_path).X for draw, _ in draws[:2])
+    assert not np.array_equal(first, second)
+    assert list(Draw("usps", 3).by_run(3)) == [(Draw("usps", 3), (0, 1, 2))]
 
 
 # --- the search --------------------------------------------------------------------------------
@@ -248,7 +298,7 @@ def folder_of_a_run(tmp_path, better=0.0):
         made = [
             tables.Cell(
                 column, row, metric, method, number + better * (method == "ENHG"), 0.01, 10, 1.0,
-                number,
+                0, number,
             )
             for column in tables.COLUMNS
             for (row, metric, method), number in paper.items()

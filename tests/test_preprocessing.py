@@ -230,6 +230,28 @@ def test_whitening_of_equal_samples(no_warnings):
         assert np.isfinite(Normalizer.of(X, "whiten").directions).all()
 
 
+def test_samples_without_a_direction_get_none_by_whitening():
+    X = images(20, 40).astype(float)
+    X[3] = 7
+    with pytest.warns(UserWarning, match="1 of 20 samples are"):
+        whitened = Normalizer.of(X, "whiten")(X)
+    assert not whitened[3].any()
+    np.testing.assert_allclose(np.linalg.norm(np.delete(whitened, 3, axis=0), axis=1), 1)
+
+
+def test_copies_do_not_count_as_near_samples():
+    X = np.random.default_rng(0).normal(size=(150, 60))
+    assert Normalizer.of(np.repeat(X, 2, axis=0), "auto").how == "zero_mean"
+
+
+def test_points_of_huge_size_are_lifted():
+    X = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
+    huge, plain = X * np.float32(2.0**100), X
+    lifted = Normalizer.of(huge, "lift")(huge)
+    np.testing.assert_allclose(lifted, Normalizer.of(plain, "lift")(plain), atol=1e-6)
+    assert lifted.dtype == np.float32
+
+
 def lit(n_subjects, n_images, n_features, noise, seed=0):
     """Faint patterns, one a subject, under strong light of few kinds, and noise."""
     rng = np.random.default_rng(seed)

@@ -39,13 +39,15 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
+_MINUTE = 60.0  # between lines where there is no terminal
 _HOUR = 3600.0  # of the speed so far goes into the estimate of the time left
 
 
 class Stages:
     """The stages of a run: a bar while one lasts, then a line with its time and its warnings.
 
-    Bars go to standard error, and only when a person sits there; lines to standard output.
+    Bars go to standard error, or a line a minute where that is no terminal; the lines that
+    remain to standard output.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -73,8 +75,11 @@ class Stages:
 
     @contextmanager
     def _bar(self, doing: str) -> Iterator[Callable[[int, int], None] | None]:
-        if self._quiet or not sys.stderr.isatty():
+        if self._quiet:
             yield None
+            return
+        if not sys.stderr.isatty():
+            yield _lines(doing)
             return
         from rich.console import Console
         from rich.progress import Progress
@@ -97,3 +102,18 @@ class Stages:
     def _say(self, line: str) -> None:
         if not self._quiet:
             typer.echo(line)
+
+
+def _lines(doing: str) -> Callable[[int, int], None]:
+    """To be told (done, in all); a line a minute on standard error, for logs."""
+    start = last = perf_counter()
+
+    def told(done: int, total: int) -> None:
+        nonlocal last
+        now = perf_counter()
+        if 0 < done < total and now - last >= _MINUTE:
+            last = now
+            left = (now - start) * (total - done) / done
+            typer.echo(f"{doing}: {done / total:.0%}, about {left / 60:.0f} min left", err=True)
+
+    return told

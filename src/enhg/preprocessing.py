@@ -24,6 +24,7 @@ _LEARNED_FROM = 5000  # samples: enough to know the main directions
 _COMPARED = 2000  # samples
 _STRONG = 0.9  # of the variance
 _MORE_THAN_NOISE = 1.3
+_SAME = 1 - 1e-6
 
 
 def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
@@ -143,7 +144,7 @@ class Normalizer:
             how = "zero_mean"
         if how != "lift":
             return Normalizer(how)
-        mean = X.mean(axis=0)
+        mean = X.mean(axis=0, dtype=np.float64)
         spread = float(np.sqrt(((X - mean) ** 2).sum(axis=1).mean()))
         return Normalizer(how, mean, spread if spread > 0 else 1.0)
 
@@ -162,11 +163,13 @@ class Normalizer:
         if self.how == "none":
             return X
         if self.how == "lift":
-            points = (X - self.mean) / self.spread
+            points = ((X - self.mean) / self.spread).astype(X.dtype)
             X = np.hstack([points, np.full((len(X), 1), _LIFT_HEIGHT, dtype=points.dtype)])
         if self.directions is not None:
-            X = normalize_samples(X) - self.mean
+            samples, empty = _normalized(X)
+            X = samples - self.mean
             X += ((X @ self.directions) * self.damping) @ self.directions.T
+            X[empty] = 0  # what has no direction gets none from the mean
         return normalize_samples(X, center=self.how == "zero_mean")
 
 
@@ -201,6 +204,6 @@ def weak_contrast(X: NDArray) -> float:
     points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.finfo(X.dtype).tiny)
     cosines = points @ points.T
     spread = cosines[~np.eye(len(X), dtype=bool)].std()
-    np.fill_diagonal(cosines, -1)
+    cosines[cosines > _SAME] = -1  # itself, and copies, which tell nothing
     by_chance = max(spread * np.sqrt(2 * np.log(len(X))), np.finfo(float).tiny)
     return float(cosines.max(axis=1).mean() / by_chance)

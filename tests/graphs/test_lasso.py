@@ -40,7 +40,7 @@ def test_ssc_solves_its_problem(X):
     mu_e = min(np.delete(lengths, i).max() for i in range(len(X)))
     C, E = solved_by_cvxpy(X, 30 / products.max(axis=1).min(), 6 / mu_e)
     assert np.abs(E).max() > 0.01  # or the sparse error would not be tested
-    np.testing.assert_allclose(structure.sparse_errors_.toarray(), E, atol=1e-4)
+    np.testing.assert_allclose(structure.representation_.sparse_errors.toarray(), E, atol=1e-4)
     scaled = np.abs(C) / np.abs(C).max(axis=1, keepdims=True)
     np.testing.assert_allclose(structure.graph_.adjacency.toarray(), scaled + scaled.T, atol=2e-3)
 
@@ -52,13 +52,14 @@ def test_ssc_without_sparse_errors_is_the_lasso(X):
     C = np.abs(found.coefficients.toarray())
     C /= C.max(axis=1, keepdims=True)
     np.testing.assert_allclose(structure.graph_.adjacency.toarray(), C + C.T)
-    assert structure.sparse_errors_.nnz == 0
+    assert structure.representation_.sparse_errors is None
 
 
 def test_ssc_takes_single_wrong_pixels_for_errors(X):
     spoilt = X.copy()
     spoilt[5, 3] += 2
-    E = SparseSubspaceGraph(alpha_z=50, alpha_e=4, normalize="none").fit(spoilt).sparse_errors_
+    structure = SparseSubspaceGraph(alpha_z=50, alpha_e=4, normalize="none").fit(spoilt)
+    E = structure.representation_.sparse_errors
     assert np.abs(E[[5]].toarray()).argmax() == 3
     assert E[5, 3] == pytest.approx(2, abs=0.3)
 
@@ -107,7 +108,7 @@ def test_l1_hypergraph_is_the_elastic_net_hypergraph_without_ridge(X):
 @pytest.mark.parametrize(
     ("structure", "message"),
     [
-        (L1Graph(error_weight=0), "error_weight must be a positive number, got 0"),
+        (L1Graph(error_weight=0), "error_weight must be a positive number, or None, got 0"),
         (SparseSubspaceGraph(alpha_z=-1), "alpha_z must be a positive number"),
         (SparseSubspaceGraph(alpha_e=np.inf), "alpha_e must be a positive number"),
         (L1Graph(gamma=-1), "gamma must be positive"),

@@ -78,7 +78,8 @@ def test_subspaces_are_blocks_of_the_graph(X):
 
 def test_the_graph_is_the_cosine_of_the_places_to_a_power(X):
     structure = LowRankGraph(lam=0.5, power=3, normalize="none").fit(X)
-    U, S, _ = np.linalg.svd(structure.low_rank_.coefficients)
+    # The source has samples in columns: its Z is the transpose, its U of that.
+    U, S, _ = np.linalg.svd(structure.low_rank_.coefficients.T)
     places = U * np.sqrt(S)
     A = structure.graph_.adjacency
     for i in range(3):

@@ -363,47 +363,42 @@ def test_a_dictionary_holds_nobody_out():
 
 
 @pytest.mark.parametrize("memory", [1, 2**30])
-def test_excluded_atoms_of_a_dictionary_are_not_used(memory):
-    X = samples(40, 20)
-    plain = self_representation(X, gamma=20, lam=0.5, tol=1e-8, memory=memory)
-    same = self_representation(
-        X, gamma=20, lam=0.5, tol=1e-8, memory=memory, dictionary=X, excluded=np.arange(40)
-    )
-    np.testing.assert_allclose(same.coefficients.toarray(), plain.coefficients.toarray(), atol=1e-7)
-    # Samples that are not the atoms they may not use: the others must be as if those were absent.
-    targets, atoms = X[:5], X[10:]
-    excluded = np.array([3, -1, 0, 29, 7])
+@pytest.mark.parametrize("lam", [0, 0.5])
+def test_sparse_errors_are_atoms_of_their_own(memory, lam):
+    X, weight = samples(12, 9), 0.4
     found = self_representation(
-        targets, gamma=20, lam=0.5, scale="absolute", tol=1e-8, memory=memory,
-        dictionary=atoms, excluded=excluded,
-    ).coefficients.toarray()  # fmt: skip
-    for i, atom in enumerate(excluded):
-        others = np.delete(np.arange(30), atom) if atom >= 0 else np.arange(30)
-        alone = self_representation(
-            targets[[i]], gamma=20, lam=0.5, scale="absolute", tol=1e-8, dictionary=atoms[others]
-        ).coefficients.toarray()
-        np.testing.assert_allclose(found[i, others], alone[0], atol=1e-7)
-        assert atom < 0 or found[i, atom] == 0
+        X, gamma=20, lam=lam, scale="absolute", error_weight=weight, tol=1e-8, memory=memory
+    )
+    assert found.sparse_errors.nnz
+    for i in (0, 5, 11):
+        z, e = cp.Variable(12), cp.Variable(9)
+        cost = cp.norm1(z) + weight * cp.norm1(e)
+        cost += lam * (cp.sum_squares(z) + weight**2 * cp.sum_squares(e))
+        cost += 20 / 2 * cp.sum_squares(X[i] - X.T @ z - e)
+        cp.Problem(cp.Minimize(cost), [z[i] == 0]).solve(solver=cp.CLARABEL)
+        np.testing.assert_allclose(found.coefficients[[i]].toarray()[0], z.value, atol=1e-4)
+        np.testing.assert_allclose(found.sparse_errors[[i]].toarray()[0], e.value, atol=1e-4)
+    np.testing.assert_allclose(found.errors, X - found.coefficients @ X, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("excluded", "words"),
-    [
-        ([0, 1], "for each of the 3 samples"),
-        ([0.0, 1.0, 2.0], "whole number"),
-        ([0, 1, 5], "from 0 to 4, or -1"),
-        ([-2, 1, 0], "from 0 to 4, or -1"),
-    ],
-)
-def test_wrong_exclusions(excluded, words):
-    X = samples(5, 4)
-    with pytest.raises(ValueError, match=words):
-        self_representation(X[:3], dictionary=X, excluded=excluded)
+def test_sparse_errors_beside_a_dictionary():
+    X = samples(30, 20)
+    spoilt = X[:3].copy()
+    spoilt[1, 7] += 3
+    found = self_representation(
+        spoilt, gamma=500, lam=0, dictionary=X, error_weight=0.3, scale="absolute"
+    )
+    assert found.coefficients.shape == (3, 30)
+    assert found.sparse_errors.shape == (3, 20)
+    assert found.coefficients[1, 1] == pytest.approx(1, abs=0.05)
+    assert found.sparse_errors[1, 7] == pytest.approx(3, abs=0.1)
+    assert found.dictionary.shape == X.shape
 
 
-def test_exclusions_are_for_dictionaries():
-    with pytest.raises(ValueError, match="excluded is for a dictionary"):
-        self_representation(samples(5, 4), excluded=np.arange(5))
+@pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf, "much"])
+def test_wrong_weights_of_sparse_errors(weight):
+    with pytest.raises(ValueError, match="error_weight must be a positive number, or None"):
+        self_representation(samples(5, 4), error_weight=weight)
 
 
 @pytest.mark.parametrize("loss", ["squared", "norm"])

@@ -58,6 +58,7 @@ class _Source:
     samples: int
     classes: int
     columns_first: bool = False  # pixels are stored column by column, as MATLAB does
+    first_label: int = 1
     openml: int | None = None
     from_openml: Callable[[NDArray, NDArray], tuple[NDArray, NDArray]] | None = None
 
@@ -87,10 +88,11 @@ _SOURCES = {
     ),
     "pie": _Source("PIE", "PIE_32x32.npz", "PIE", (32, 32), 11554, 68, True),
     "usps": _Source(
-        "USPS", "usps.h5", "USPS", (16, 16), 9298, 10, openml=41082, from_openml=_usps_from_openml
+        "USPS", "usps.h5", "USPS", (16, 16), 9298, 10, first_label=0, openml=41082,
+        from_openml=_usps_from_openml,
     ),
     "mnist": _Source(
-        "MNIST", "mnist_70k.npz", "MNIST", (28, 28), 70000, 10, openml=554,
+        "MNIST", "mnist_70k.npz", "MNIST", (28, 28), 70000, 10, first_label=0, openml=554,
         from_openml=_mnist_from_openml,
     ),
 }  # fmt: skip
@@ -153,7 +155,7 @@ def _from_images(source: _Source, folder: Path) -> Dataset:
         folder, source.image_shape, gray=True, keep=lambda name: "ambient" not in name.casefold()
     )
     owners = [name.split("/")[0] for name in samples.names]
-    number = {owner: at + 1 for at, owner in enumerate(dict.fromkeys(owners))}
+    number = {owner: at for at, owner in enumerate(dict.fromkeys(owners), source.first_label)}
     y = np.array([number[owner] for owner in owners])
     source.check(folder, samples.X, y)
     return Dataset(source.title, samples.X, y, source.image_shape)

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from enhg import plotting
 from enhg.datasets import Dataset, load
-from enhg.experiments.protocol import Cells, Draw, Work, write_csv, written
+from enhg.experiments.protocol import Cells, Draw, Task, Work, write_csv, written
+from enhg.experiments.tables import METRICS
 from enhg.graphs._structure import heat, neighbor_distances
 from enhg.graphs.elastic_net import prominent
 from enhg.preprocessing import normalize_samples
@@ -37,7 +38,12 @@ def _faces(folder: Path, people: int) -> tuple[Dataset, NDArray]:
 
 def paths(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """LASSO and elastic net path of the fifth face of the first person, predictors 6 to 15."""
-    _, X = _faces(folder, 4)
+    data, X = _faces(folder, 4)
+    figure, axes = plotting.new_figure(1, 1 + len(_PREDICTORS), (11, 1.4))
+    for ax, image in zip(axes, (_RESPONSE, *_PREDICTORS), strict=True):
+        plotting.plot_image(data.X[image].reshape(data.image_shape), ax=ax)
+        ax.set_title("response" if image == _RESPONSE else str(image + 1), fontsize=9)
+    figure.savefig(out / "figure-paths-images.png")
     figure, axes = plotting.new_figure(1, 2, (11, 4.2))
     rows: list[list[Any]] = []
     for ax, (name, ridge) in zip(axes, (("LASSO", 0.0), ("Elastic net", _RIDGE)), strict=True):
@@ -96,9 +102,9 @@ def affinity(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     near.data = heat(near.data, 1.0)
     matrices = {
         "KNN": near,
-        "LASSO": prominent(self_representation(X, gamma=50, lam=0).coefficients, "top", _KEPT),
+        "LASSO": prominent(self_representation(X, gamma=5000, lam=0).coefficients, "top", _KEPT),
         "Elastic net": prominent(
-            self_representation(X, gamma=50, lam=5).coefficients, "top", _KEPT
+            self_representation(X, gamma=5000, lam=500).coefficients, "top", _KEPT
         ),
     }
     figure, axes = plotting.new_figure(1, 3, (12, 4.4))
@@ -108,7 +114,7 @@ def affinity(folder: Path, out: Path, cells: Cells, runs: int) -> None:
         inside = entries.data[data.y[entries.row] == data.y[entries.col]].sum()
         share = inside / entries.data.sum()
         plotting.plot_coefficient_matrix(Z, ax=ax)
-        ax.set_title(f"{name}: {share:.0%} on the own person")
+        ax.set_title(f"{name}: {share:.0%} on the own person, {Z.nnz / len(X):.0f} entries a row")
         rows.append([name, Z.nnz, f"{share:.4f}"])
     figure.savefig(out / "figure-affinity.png")
     write_csv(out / "figure-affinity.csv", ["model", "entries", "share on the own person"], rows)
@@ -215,28 +221,27 @@ def works(name: str, runs: int) -> list[Work]:
 
 
 def _works(draw: Draw, gamma: float, lam: float, runs: int) -> list[Work]:
-    structure = written({"gamma": gamma, "lam": lam})
-    numbers = tuple(range(runs))
+    structure, learner = written({"gamma": gamma, "lam": lam}), (written({}),)
+    tasks: dict[Task, tuple[float, ...]] = {"clustering": (0.0,), "classification": (_SHARE,)}
     return [
-        Work("clustering", draw, "ENHG", structure, (written({}),), numbers),
-        Work("classification", draw, "ENHG", structure, (written({}),), numbers, (_SHARE,)),
+        Work(task, drawn, "ENHG", structure, learner, numbers, shares)
+        for task, shares in tasks.items()
+        for drawn, numbers in draw.by_run(runs)
     ]
 
 
 def _scores(name: str, cells: Cells, runs: int) -> list[dict[str, float]]:
     """Means over the runs of AC, NMI and accuracy of every (γ, λ)."""
     draw, settings = _CURVES[name]
-    return [
-        {"gamma": gamma, "lam": lam}
-        | {
-            metric: float(np.mean([float(row[metric]) for row in cells.of(work)]))
-            for work, metrics in zip(
-                _works(draw, gamma, lam, runs), (("ac", "nmi"), ("accuracy",)), strict=True
-            )
-            for metric in metrics
+    scores = []
+    for gamma, lam in settings:
+        rows = [row for work in _works(draw, gamma, lam, runs) for row in cells.of(work)]
+        means = {
+            metric: float(np.mean([float(row[metric]) for row in rows if row[metric] != ""]))
+            for metric in ("ac", "nmi", "accuracy")
         }
-        for gamma, lam in settings
-    ]
+        scores.append({"gamma": gamma, "lam": lam, **means})
+    return scores
 
 
 def _draw_curves(
@@ -251,7 +256,7 @@ def _draw_curves(
             )
             for value in dict.fromkeys(one[name] for one in scores)
         }
-        label = metric.upper() if metric != "accuracy" else f"accuracy, {_SHARE:.0%} labelled"
+        label = METRICS[metric] if metric != "accuracy" else f"accuracy, {_SHARE:.0%} labelled"
         plotting.plot_curves(curves, symbol, label, ax=ax)
     figure.savefig(file.with_suffix(".png"))
     heads = list(scores[0])

@@ -46,7 +46,7 @@ METHODS = {
     ),
     "LE-graph": Method(
         LaplacianEigenmapGraph,
-        {"k": (3, 5, 8), "width": (1.0, 2.0), "normalize": _NORMALIZE},
+        {"k": (3, 5, 8, 12, 16, 24), "normalize": _NORMALIZE},
     ),
     "l1-graph": Method(
         L1Graph,
@@ -55,34 +55,39 @@ METHODS = {
     ),
     "SSC": Method(
         SparseSubspaceGraph,
-        {"alpha_z": (10, 20, 50), "alpha_e": (None, 20), "normalize": _NORMALIZE},
+        {"alpha_z": (10, 50, 100), "alpha_e": (None, 20), "normalize": _NORMALIZE},
         slowness=8,
     ),
     "LRR": Method(
         LowRankGraph,
         {
             "lam": (0.1, 0.3, 1.0),
-            "power": (2, 4),
+            "power": (4, 8),
             "normalize": _NORMALIZE,
         },
         slowness=10,
     ),
     "KNN-HG": Method(
         KNNHypergraph,
-        {"k": (3, 5, 8), "incidence": ("binary", "soft"), "normalize": _NORMALIZE},
+        {"k": (3, 5, 8, 12, 16, 24), "incidence": ("soft",), "normalize": _NORMALIZE},
     ),
     "SCHG": Method(
         SemanticCorrelationHypergraph,
-        {"gamma": (5, 20, 50), "level": (3, 5), "normalize": _NORMALIZE},
+        {"gamma": (5, 50), "level": (3, 5, 8), "normalize": _NORMALIZE},
         slowness=3,
     ),
     "l1-hypergraph": Method(
         L1Hypergraph,
-        {"gamma": (5, 20, 50), "level": (3, 5), "normalize": _NORMALIZE},
+        {"gamma": (5, 50, 100), "level": (3, 5), "normalize": _NORMALIZE},
         slowness=3,
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
-        {"gamma": (5, 10, 30), "level": (5, 8), "normalize": _NORMALIZE},
+        {
+            "gamma": (5, 10, 30),
+            "level": (5, 8),
+            "error_weight": (0.5,),
+            "normalize": _NORMALIZE,
+        },
     ),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from enhg.datasets import Dataset, load
@@ -38,18 +38,23 @@ SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 
 _TYPICAL = {"yale-b": 64, "pie": 170, "usps": 930}  # images a class
 
+VERSION = 1
+"""Of what figures rest on: raised when a structure or a learner gives others than before."""
+
 _KEY = (
-    "task", "dataset", "classes", "per_class", "seed", "corrupted", "method", "structure",
-    "learner", "run", "share",
+    "version", "task", "dataset", "classes", "per_class", "seed", "corrupted", "method",
+    "structure", "learner", "run", "share",
 )  # fmt: skip
-_FIGURES = ("ac", "nmi", "accuracy", "seconds")
+_FIGURES = ("ac", "nmi", "accuracy", "seconds", "warnings")
+_HEADS = (*_KEY, *_FIGURES)
 
 
 @dataclass(frozen=True)
 class Draw:
     """Images of the first classes of a set: all, or some of each class at random (by the seed).
 
-    A share of them may be corrupted: pixels from 0 to 1 get noise of variance 0.1.
+    A share of them, drawn by the seed as well, may be corrupted: pixels from 0 to 1 get noise of
+    variance 0.1.
     """
 
     dataset: str
@@ -68,7 +73,7 @@ class Draw:
 
     def by_run(self, runs: int) -> Iterator[tuple[Draw, tuple[int, ...]]]:
         """Draws and the runs they serve: where images are drawn at random, each run has its own."""
-        if not self.per_class:
+        if not self.per_class and not self.corrupted:
             yield self, tuple(range(runs))
             return
         for run in range(runs):
@@ -110,7 +115,7 @@ class Work:
 
     def rows(self) -> list[Row]:
         """The rows that the work gives, without their figures."""
-        fixed = {"task": self.task, **asdict(self.draw), "method": self.method}
+        fixed = {"version": VERSION, "task": self.task, **asdict(self.draw), "method": self.method}
         return [
             fixed | {"structure": self.structure, "learner": learner, "run": run, "share": share}
             for learner, run, share in product(self.learners, self.runs, self.shares)
@@ -123,19 +128,23 @@ def written(parameters: dict[str, Any]) -> str:
 
 
 def evaluate(work: Work, folder: Path) -> list[Row]:
-    """The rows of a piece of work. Seconds are those of building and learning once."""
+    """The rows of a piece of work. Seconds are those of building and learning once; warnings are
+    counted where an iteration did not converge."""
     data = work.draw.images(folder)
-    with threadpool_limits(limits=1), warnings.catch_warnings():
+    with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
+        warnings.simplefilter("always", ConvergenceWarning)
         began = time.perf_counter()
         structure = METHODS[work.method].build(json.loads(work.structure)).fit(data.X)
         built = time.perf_counter() - began
+        of_structure = len(caught)
         rows = []
         for key in work.rows():
+            del caught[of_structure:]
             began = time.perf_counter()
             figures = _learn(work.task, data, structure.graph_, key)
-            seconds = built + time.perf_counter() - began
-            rows.append(key | figures | {"seconds": round(seconds, 3)})
+            seconds = round(built + time.perf_counter() - began, 3)
+            rows.append(key | figures | {"seconds": seconds, "warnings": len(caught)})
     return rows
 
 
@@ -165,16 +174,30 @@ def draw_labels(y: NDArray, share: float, random_state: np.random.RandomState) -
 
 
 class Cells:
-    """Rows of figures in a CSV file, found again by what they are figures of."""
+    """Rows of figures in a CSV file, found again by what they are figures of.
+
+    A line that was cut short by an interruption is dropped, and with it only that line.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._rows: dict[tuple[str, ...], Row] = {}
-        if file.exists():
-            with file.open(newline="", encoding="utf-8") as stream:
-                for row in csv.DictReader(stream):
-                    if all(row.get(name) is not None for name in (*_KEY, *_FIGURES)):
-                        self._rows[_key(row)] = row
+        if not file.exists() or not file.stat().st_size:
+            return
+        with file.open(newline="", encoding="utf-8", errors="replace") as stream:
+            reader = csv.DictReader(stream)
+            if reader.fieldnames != list(_HEADS):
+                raise ValueError(
+                    f"{file} holds figures of another version of this program, or of another; "
+                    "move it away, or name another folder"
+                )
+            lines = list(reader)
+        good = [line for line in lines if _whole(line)]
+        self._rows = {_key(line): line for line in good}
+        if len(good) < len(lines) or not file.read_bytes().endswith(b"\n"):
+            part = file.with_name(f"{file.name}.part")
+            write_csv(part, _HEADS, ([line[head] for head in _HEADS] for line in good))
+            part.replace(file)
 
     def rest(self, work: Work) -> Work | None:
         """The work without the runs that are there, or None if all are."""
@@ -188,14 +211,25 @@ class Cells:
 
     def add(self, rows: Iterable[Row]) -> None:
         """Keep rows, in memory and at the end of the file."""
-        fresh = not self.file.exists()
+        fresh = not self.file.exists() or not self.file.stat().st_size
         with self.file.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, (*_KEY, *_FIGURES))
+            writer = csv.DictWriter(stream, _HEADS)
             if fresh:
                 writer.writeheader()
             for row in rows:
                 writer.writerow(row)
                 self._rows[_key(row)] = {name: str(value) for name, value in row.items()}
+
+
+def _whole(line: Row) -> bool:
+    """Whether a line read from the file has all its fields, and numbers for figures."""
+    if None in line or None in line.values():
+        return False
+    try:
+        figures = [float(line[name]) for name in _FIGURES if line[name] != ""]
+    except ValueError:
+        return False
+    return line["warnings"].isdigit() and len(figures) in (3, 4) and line["seconds"] != ""
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -208,6 +242,12 @@ def write_csv(file: Path, heads: Iterable[str], rows: Iterable[Sequence[Any]]) -
         writer = csv.writer(stream)
         writer.writerow(heads)
         writer.writerows(rows)
+
+
+def markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    rows = (heads, ["---"] * len(heads), *lines)
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
 def carry_out(
@@ -226,7 +266,7 @@ def carry_out(
     total = int(sum(work.weight for work in todo))
     done = 0
     report(done, total)
-    jobs = Parallel(n_jobs or os.cpu_count(), return_as="generator_unordered")
+    jobs = Parallel(n_jobs or cpu_count(), return_as="generator_unordered")
     for work, rows in jobs(delayed(_carried_out)(work, folder) for work in todo):
         cells.add(rows)
         done += int(work.weight)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,8 @@ import typer
 
 from enhg.experiments import tables
 from enhg.experiments.methods import METHODS
+from enhg.experiments.protocol import markdown
+from enhg.experiments.search import setting_for
 from enhg.experiments.tables import Cell
 
 _WORDS = Path(__file__).with_name("reproduction.md")
@@ -39,7 +40,6 @@ _AIMS: list[tuple[str, str, str, float]] = [
     ("one", f"{_USPS}, 10% labelled", "accuracy", 0.93),
     ("tuned", f"{_USPS}, 10% labelled", "accuracy", 0.94),
 ]
-_SHARE_OF_CELLS = 0.8
 
 
 def page(folder: Path) -> str:
@@ -47,7 +47,8 @@ def page(folder: Path) -> str:
     cells = {name: _read(folder / f"{name}.csv") for name in tables.TABLES}
     everything = [cell for found in cells.values() for cell in found]
     pieces = {
-        "runs": str(max(cell.runs for cell in everything)),
+        "runs": _runs(everything),
+        "warnings": _warnings(everything),
         "aims": _aims(everything),
         "first": _first(cells),
         "enhg": _beside_the_paper(everything),
@@ -80,16 +81,26 @@ def _read(file: Path) -> list[Cell]:
             Cell(
                 line["column"], line["row"], line["metric"], line["method"], float(line["mean"]),
                 float(line["std"]), int(line["runs"]), float(line["seconds"]),
+                int(line["warnings"]),
                 float(line["paper"]) if line["paper"] else None,
             )
             for line in csv.DictReader(stream)
         ]  # fmt: skip
 
 
-def _table(heads: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
-    heads = list(heads)
-    rows = [heads, ["---"] * len(heads), *map(list, lines)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+def _runs(cells: list[Cell]) -> str:
+    counts = sorted({cell.runs for cell in cells})
+    if len(counts) > 1:
+        raise ValueError(f"the tables are of {counts[0]} to {counts[-1]} runs; make all with one")
+    return str(counts[0])
+
+
+def _warnings(cells: list[Cell]) -> str:
+    found: dict[str, int] = defaultdict(int)
+    for cell in cells:
+        found[cell.method] += cell.warnings
+    texts = [f"{method} {count} times" for method, count in found.items() if count]
+    return f"did not converge: {', '.join(texts)}" if texts else "all converged"
 
 
 def _aims(cells: list[Cell]) -> str:
@@ -105,7 +116,7 @@ def _aims(cells: list[Cell]) -> str:
         mean = ours[column, row, metric].mean
         met = "yes" if mean >= aim else f"**no**, {mean - aim:+.3f}"
         lines.append([row, metric, column, f"{aim:.3f}", f"{mean:.3f}", met])
-    return _table(("", "figure", "setting", "aim", "ours", "met"), lines)
+    return markdown(("", "figure", "setting", "aim", "ours", "met"), lines)
 
 
 def _first(cells: dict[str, list[Cell]]) -> str:
@@ -131,7 +142,7 @@ def _first(cells: dict[str, list[Cell]]) -> str:
             *(f"{first}, {near} of {of} ({near / of:.0%})" for first, near, of in total.values()),
         ]
     )
-    return _table(("cells where ENHG is first, or within 0.01", *tables.COLUMNS.values()), lines)
+    return markdown(("cells where ENHG is first, or within 0.01", *tables.COLUMNS.values()), lines)
 
 
 def _beside_the_paper(cells: list[Cell]) -> str:
@@ -143,7 +154,7 @@ def _beside_the_paper(cells: list[Cell]) -> str:
             text = f"{at.removesuffix(' labelled')}: {cell.mean - cell.paper:+.3f}"
             differences[name, cell.metric, cell.column].append(text)
     lines = [[*key, ", ".join(texts)] for key, texts in sorted(differences.items())]
-    return _table(("set", "figure", "setting", "ours less the paper's"), lines)
+    return markdown(("set", "figure", "setting", "ours less the paper's"), lines)
 
 
 def _baselines(cells: dict[str, list[Cell]]) -> str:
@@ -159,7 +170,7 @@ def _baselines(cells: dict[str, list[Cell]]) -> str:
             ]
             line.append(f"{np.mean(gaps):+.3f}" if gaps else "")
         lines.append(line)
-    return _table(("", *(table.title for table in tables.TABLES.values())), lines)
+    return markdown(("", *(table.title for table in tables.TABLES.values())), lines)
 
 
 def _far_below(cells: list[Cell]) -> str:
@@ -174,14 +185,12 @@ def _far_below(cells: list[Cell]) -> str:
 
 
 def _settings() -> str:
-    from enhg.experiments.search import setting_for
-
     lines = []
     for method in METHODS:
         structure, spectrum = setting_for(method, "clustering", None)
         _, alpha = setting_for(method, "classification", None)
         lines.append([method, f"`{structure}`", f"`{spectrum}`", f"`{alpha}`"])
-    return _table(("", "structure", "clustering", "classification"), lines)
+    return markdown(("", "structure", "clustering", "classification"), lines)
 
 
 if __name__ == "__main__":

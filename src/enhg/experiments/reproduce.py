@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from enhg.datasets import load
 from enhg.experiments import claims, figures, tables
 from enhg.experiments.protocol import Cells, Work, carry_out
 
@@ -56,11 +57,13 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
     """
     wanted = chosen(names)
     check_folder(out)
+    works = [work for name in wanted for work in _works(name, runs)]
+    for dataset in dict.fromkeys(["yale-b", *(work.draw.dataset for work in works)]):
+        load(dataset, folder)  # an error now rather than after hours
     out.mkdir(parents=True, exist_ok=True)
     cells = Cells(out / _KEPT)
     cells.add([])  # marks the folder as one to go on with
     with stage("runs") as told:
-        works = [work for name in wanted for work in _works(name, runs)]
         carry_out(works, folder, cells, told or (lambda done, total: None))
     for name in wanted:
         with stage(name):

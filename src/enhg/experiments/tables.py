@@ -12,9 +12,10 @@ import numpy as np
 
 from enhg import plotting
 from enhg.experiments.methods import METHODS
-from enhg.experiments.protocol import SHARES, Cells, Draw, Row, Task, Work, write_csv
+from enhg.experiments.protocol import SHARES, Cells, Draw, Row, Task, Work, markdown, write_csv
 from enhg.experiments.search import setting_for
 
+METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 COLUMNS = {"one": "one setting for all tables", "tuned": "tuned for each set"}
 _TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
 _PAPER = Path(__file__).with_name("paper")
@@ -73,6 +74,7 @@ class Cell:
     std: float
     runs: int
     seconds: float
+    warnings: int
     paper: float | None
 
 
@@ -90,7 +92,9 @@ def make(name: str, cells: Cells, runs: int) -> list[Cell]:
         rows: dict[tuple[str, str, str], list[Row]] = {}
         for draw, method, work in table.works(column, runs):
             for row in cells.of(work):
-                for metric in ("ac", "nmi") if table.task == "clustering" else ("accuracy",):
+                for metric in METRICS:
+                    if row[metric] == "":
+                        continue
                     name = row_name(draw, table.task, float(row["share"]))
                     rows.setdefault((name, metric, method), []).append(row)
         for (name, metric, method), of_cell in rows.items():
@@ -98,8 +102,9 @@ def make(name: str, cells: Cells, runs: int) -> list[Cell]:
             made.append(
                 Cell(
                     column, name, metric, method, float(np.mean(values)),
-                    float(np.std(values)), len(values),
+                    float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values),
                     float(np.mean([float(row["seconds"]) for row in of_cell])),
+                    sum(int(row["warnings"]) for row in of_cell),
                     paper.get((name, metric, method)),
                 )
             )  # fmt: skip
@@ -137,26 +142,30 @@ def as_markdown(name: str, cells: list[Cell]) -> str:
         if not of_column:
             continue
         found = {(cell.row, cell.metric, cell.method): cell for cell in of_column}
-        lines += [
-            "",
-            f"**{words.capitalize()}**: mean ± standard deviation over the runs "
-            f"({max(cell.runs for cell in of_column)}), the paper's number in brackets",
-            "",
-            "| | | " + " | ".join(methods) + " |",
-            "|---" * (len(methods) + 2) + "|",
-        ]
+        rows = []
         for row, metric in dict.fromkeys((cell.row, cell.metric) for cell in of_column):
             line = {method: found.get((row, metric, method)) for method in methods}
             best = max(round(cell.mean, 3) for cell in line.values() if cell)
             texts = [_in_words(cell, best) if cell else "" for cell in line.values()]
-            metric_name = metric.upper() if metric != "accuracy" else metric
-            lines.append(f"| {row} | {metric_name} | " + " | ".join(texts) + " |")
+            rows.append([row, METRICS[metric], *texts])
         seconds = [
             np.mean([cell.seconds for cell in of_column if cell.method == method])
             for method in methods
         ]
-        lines.append("| seconds a run | | " + " | ".join(f"{s:.2g}" for s in seconds) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append(["seconds a run", "", *(f"{s:.2g}" for s in seconds)])
+        lines += [
+            "",
+            f"**{words.capitalize()}**: mean ± standard deviation over the runs "
+            f"({_count_of_runs(of_column)}), the paper's number in brackets",
+            "",
+            markdown(["", "", *methods], rows),
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _count_of_runs(cells: list[Cell]) -> str:
+    counts = sorted({cell.runs for cell in cells})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _in_words(cell: Cell, best: float) -> str:
@@ -180,7 +189,7 @@ def as_rows(cells: list[Cell]) -> list[list[object]]:
     return [
         [
             cell.column, cell.row, cell.metric, cell.method, f"{cell.mean:.4f}",
-            f"{cell.std:.4f}", cell.runs, f"{cell.seconds:.2f}",
+            f"{cell.std:.4f}", cell.runs, f"{cell.seconds:.2f}", cell.warnings,
             "" if cell.paper is None else f"{cell.paper:.4f}",
         ]
         for cell in cells
@@ -206,8 +215,6 @@ def draw(name: str, cells: list[Cell], file: Path) -> None:
             for c in of_plot
             if c.method == "ENHG" and c.paper is not None
         ]
-        plotting.plot_comparison(
-            curves, "ENHG", metric.upper() if metric != "accuracy" else metric, ax=ax
-        )
+        plotting.plot_comparison(curves, "ENHG", METRICS[metric], ax=ax)
         ax.set_title(dataset)
     figure.savefig(file)

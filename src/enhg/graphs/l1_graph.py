@@ -6,11 +6,11 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from enhg._progress import Progress
-from enhg.graphs._lasso import lasso
-from enhg.graphs._structure import Structure, require_positive, symmetric_graph
+from enhg.graphs._structure import Structure, symmetric_graph
 from enhg.graphs.elastic_net import warn_of_empty_rows
 from enhg.preprocessing import Normalization
 from enhg.representation.problem import Scale
+from enhg.representation.solver import self_representation
 
 
 class L1Graph(Structure):
@@ -33,7 +33,6 @@ class L1Graph(Structure):
     ----------
     graph_ : Graph
     representation_ : Representation
-        Over the dictionary [X, I/γₑ], or over X without γₑ.
 
     Examples
     --------
@@ -61,13 +60,10 @@ class L1Graph(Structure):
         self.memory = memory
         self.n_jobs = n_jobs
 
-    def _check_choices(self) -> None:
-        if self.error_weight is not None:
-            require_positive(error_weight=self.error_weight)
-
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        self.representation_, Z, _ = lasso(
+        self.representation_ = self_representation(
             samples,
+            lam=0.0,
             gamma=self.gamma,
             scale=self.scale,
             error_weight=self.error_weight,
@@ -76,5 +72,6 @@ class L1Graph(Structure):
             n_jobs=self.n_jobs,
             progress=progress,
         )
+        Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
         self.graph_ = symmetric_graph(abs(Z))

@@ -14,7 +14,8 @@ class L1Hypergraph(ElasticNetHypergraph):
 
     Parameters
     ----------
-    gamma, loss, scale, normalize, rule, level, signed, incidence, weights, tol, memory, n_jobs
+    gamma, loss, scale, error_weight, normalize, rule, level, signed, incidence, weights, tol,
+    memory, n_jobs
         As in `ElasticNetHypergraph`.
 
     Attributes
@@ -35,6 +36,7 @@ class L1Hypergraph(ElasticNetHypergraph):
         gamma: float = 10.0,
         loss: Loss = "squared",
         scale: Scale = "relative",
+        error_weight: float | None = None,
         normalize: Normalization = "auto",
         rule: Rule = "top",
         level: float | None = None,
@@ -50,6 +52,7 @@ class L1Hypergraph(ElasticNetHypergraph):
             lam=0.0,
             loss=loss,
             scale=scale,
+            error_weight=error_weight,
             normalize=normalize,
             rule=rule,
             level=level,

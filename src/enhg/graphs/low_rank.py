@@ -14,7 +14,8 @@ from enhg.representation.low_rank import low_rank_representation
 class LowRankGraph(Structure):
     """The graph of a low-rank representation Z.
 
-    With Z = U S Vᵀ, a(i, j) = |⟨mᵢ, mⱼ⟩|^power, where mᵢ is row i of U S^½ made unit length.
+    With Z = U S Vᵀ, a(i, j) = |⟨mᵢ, mⱼ⟩|^power, where mᵢ is row i of V S^½ made unit length: what
+    sample i gives to others (rows of Z are what they are given; the source has columns, and U).
 
     n×n numbers are stored, so it is for a few thousand samples.
 
@@ -23,7 +24,8 @@ class LowRankGraph(Structure):
     lam, tol, max_iter
         As in `low_rank_representation`.
     power : float
-        2 in the source's text; more parts near from far more sharply.
+        2 in the source's text, 4 in programs that go with it; more parts near from far more
+        sharply.
     normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
@@ -62,7 +64,7 @@ class LowRankGraph(Structure):
             samples, lam=self.lam, tol=self.tol, max_iter=self.max_iter, progress=progress
         )
         self.low_rank_ = found
-        places = found.left * np.sqrt(found.values)
+        places = found.right.T * np.sqrt(found.values)
         lengths = np.linalg.norm(places, axis=1, keepdims=True)
         places /= np.where(lengths > 0, lengths, 1)
         weights = np.abs(places @ places.T) ** self.power

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._progress import Progress
-from enhg.graphs._lasso import lasso
 from enhg.graphs._structure import Structure
 from enhg.graphs.elastic_net import incidence_of, prominent, warn_of_empty_rows, without_zeros
 from enhg.hypergraph import Hypergraph
 from enhg.preprocessing import Normalization
 from enhg.representation.problem import Scale
+from enhg.representation.solver import self_representation
 
 
 class SemanticCorrelationHypergraph(Structure):
@@ -62,16 +62,17 @@ class SemanticCorrelationHypergraph(Structure):
         self.n_jobs = n_jobs
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        self.representation_, Z, _ = lasso(
+        self.representation_ = self_representation(
             samples,
+            lam=0.0,
             gamma=self.gamma,
             scale=self.scale,
-            error_weight=None,
             tol=self.tol,
             memory=self.memory,
             n_jobs=self.n_jobs,
             progress=progress,
         )
+        Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
         members = prominent(Z, "top", self.level)
         weights = without_zeros(np.asarray(members.sum(axis=1)))

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._progress import Progress
-from enhg.graphs._lasso import lasso
 from enhg.graphs._structure import Structure, require_positive, symmetric_graph
 from enhg.graphs.elastic_net import warn_of_empty_rows
 from enhg.preprocessing import Normalization
+from enhg.representation.solver import self_representation
 
 _ROWS_AT_ONCE = 512
 
@@ -38,9 +38,7 @@ class SparseSubspaceGraph(Structure):
     ----------
     graph_ : Graph
     representation_ : Representation
-        Over the dictionary [X, I/γₑ], or over X without the sparse error.
-    sparse_errors_ : csr_array of shape (n_samples, n_features)
-        E.
+        C and, in `sparse_errors`, E.
 
     Examples
     --------
@@ -75,8 +73,9 @@ class SparseSubspaceGraph(Structure):
         error_weight = None
         if self.alpha_e is not None:
             error_weight = self.alpha_e / _least_largest_length(samples)
-        self.representation_, C, self.sparse_errors_ = lasso(
+        self.representation_ = self_representation(
             samples,
+            lam=0.0,
             gamma=self.alpha_z / _least_largest_product(samples),
             scale="absolute",
             error_weight=error_weight,
@@ -85,6 +84,7 @@ class SparseSubspaceGraph(Structure):
             n_jobs=self.n_jobs,
             progress=progress,
         )
+        C = self.representation_.coefficients.copy()
         warn_of_empty_rows(C)
         largest = abs(C).max(axis=1).toarray().ravel()
         C.data = abs(C.data) / np.repeat(largest, np.diff(C.indptr))

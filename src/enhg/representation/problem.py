@@ -83,6 +83,8 @@ class Representation:
         a and b of the squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² that each row solves.
     samples, dictionary : ndarray
         X and A, in the precision they were solved in.
+    sparse_errors : csr_array of shape (n_samples, n_features) or None
+        The errors of single features, where they were asked for; part of S.
     """
 
     coefficients: sparse.csr_array
@@ -91,6 +93,7 @@ class Representation:
     ridge_penalty: NDArray
     samples: NDArray
     dictionary: NDArray
+    sparse_errors: sparse.csr_array | None = None
 
     @cached_property
     def clean(self) -> NDArray:

@@ -41,7 +41,7 @@ def self_representation(
     loss: Loss = "squared",
     scale: Scale = "relative",
     dictionary: ArrayLike | None = None,
-    excluded: ArrayLike | None = None,
+    error_weight: float | None = None,
     tol: float = 1e-4,
     memory: int | None = None,
     n_jobs: int | None = None,
@@ -76,12 +76,11 @@ def self_representation(
         The paper's γ = 0.18 on the absolute scale gives z = 0 for every unit-length sample,
         because z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1.
     dictionary : array of shape (n_atoms, n_features), optional
-        Atoms to rebuild the samples from, in place of the other samples. None is held out but
-        those of `excluded`.
-    excluded : array of int of shape (n_samples,), optional
-        With a dictionary, the atom that each sample may not use; −1 where it may use all. As the
-        dictionary [X, I/γₑ] with excluded = 0 … n − 1 allows for errors of single features, at
-        the price γₑ‖e‖₁ (sparse subspace clustering).
+        Atoms to rebuild the samples from, in place of the other samples. None is held out.
+    error_weight : float, optional
+        γₑ, the price of errors in single features (shadows, occlusion): they are taken out of
+        the residual, xᵢ − Σⱼ zⱼxⱼ − e, at the price γₑ‖e‖₁ + lam·γₑ²‖e‖². It is the same problem
+        over the atoms [X, I/γₑ], so d×d numbers more are stored. None for no such errors.
     tol : float
         Bound on the certificate. A row that cannot reach it is reported by a warning.
     memory : int, optional
@@ -124,18 +123,24 @@ def self_representation(
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
     X = check_samples(X, min_samples=2 if dictionary is None else 1)
+    if error_weight is not None and not (
+        isinstance(error_weight, Real) and 0 < error_weight < np.inf
+    ):
+        raise ValueError(f"error_weight must be a positive number, or None, got {error_weight!r}")
     if dictionary is None:
-        if excluded is not None:
-            raise ValueError("excluded is for a dictionary; without one every sample is its own")
         atoms, own = X, np.arange(len(X))
     else:
         atoms = check_samples(dictionary, name="dictionary")
         X, atoms = _in_one_precision(X, atoms)
-        own = _check_excluded(excluded, len(X), len(atoms))
+        own = np.full(len(X), -1)
         if atoms.shape[1] != X.shape[1]:
             raise ValueError(
                 f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
             )
+    count = len(atoms)
+    if error_weight is not None:
+        units = np.eye(X.shape[1], dtype=X.dtype) / X.dtype.type(error_weight)
+        atoms = np.vstack([atoms, units])
     X, atoms = _within_range(X, atoms)
     if memory is None:
         memory = int(_PART_OF_FREE_MEMORY * free_memory())
@@ -152,25 +157,11 @@ def self_representation(
                 )  # fmt: skip
                 rows = rows.replaced(short, again)
     _warn_of_large_certificates(rows.certificate, tol)
-    return Representation(rows.coefficients, rows.certificate, rows.a, rows.b, X, atoms)
-
-
-def _check_excluded(excluded: ArrayLike | None, n: int, m: int) -> NDArray:
-    """One atom a sample, −1 for none."""
-    if excluded is None:
-        return np.full(n, -1)
-    atoms = np.asarray(excluded)
-    if atoms.shape != (n,) or atoms.dtype.kind not in "iu":
-        raise ValueError(
-            f"excluded must hold a whole number for each of the {n} samples, got shape "
-            f"{atoms.shape} of {atoms.dtype}"
-        )
-    if atoms.min() < -1 or atoms.max() >= m:
-        raise ValueError(
-            f"excluded must name atoms from 0 to {m - 1}, or -1 for none, got "
-            f"{atoms.min()} to {atoms.max()}"
-        )
-    return atoms.astype(np.int64)
+    Z, sparse_errors = rows.coefficients, None
+    if error_weight is not None:
+        sparse_errors = sparse.csr_array(Z[:, count:]) / float(error_weight)
+        Z = sparse.csr_array(Z[:, :count])
+    return Representation(Z, rows.certificate, rows.a, rows.b, X, atoms[:count], sparse_errors)
 
 
 def _in_one_precision(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
