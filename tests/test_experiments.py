@@ -2,6 +2,7 @@
 
 import csv
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from sklearn.datasets import load_digits
 
 from enhg.datasets import Dataset
-from enhg.experiments import protocol, report, reproduce, search, tables
+from enhg.experiments import claims, figures, protocol, report, reproduce, search, tables
 from enhg.experiments.methods import METHODS
 from enhg.experiments.protocol import Cells, Draw, Work, carry_out, evaluate, written
+from enhg.graphs.sparse_subspace import SparseSubspaceGraph
 
 SETTING = written({"k": 4})
 
@@ -284,6 +286,82 @@ def test_folders_of_others_are_left_alone(tmp_path):
     reproduce.check_folder(tmp_path / "new")
     (tmp_path / "cells.csv").write_text("")
     reproduce.check_folder(tmp_path)
+
+
+# --- claims and figures --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(small, monkeypatch):
+    """Small draws in place of the paper's."""
+    monkeypatch.setattr(claims, "_SETS", (Draw("yale-b", 3), Draw("usps", 4, 20)))
+    monkeypatch.setattr(claims, "_DIGITS", (Draw("usps", 4, 20), Draw("usps", 4)))
+    monkeypatch.setattr(claims, "_FACES", Draw("pie", 3, 20))
+    monkeypatch.setattr(claims, "_RANKS", (3, 6))
+    monkeypatch.setattr(claims, "_WHITENED_OR_NOT", (Draw("yale-b", 3), Draw("usps", 4, 20)))
+    curve = (Draw("yale-b", 3, corrupted=0.25), [(5, 1), (5, 10), (20, 1), (20, 10)])
+    monkeypatch.setattr(figures, "_CURVES", {"figure-lambda": curve, "figure-gamma": curve})
+    monkeypatch.setattr(reproduce, "load", lambda dataset, folder: small)
+    monkeypatch.setattr(protocol, "cpu_count", lambda: 1)  # other processes know nothing of this
+
+
+def table(file):
+    with file.open(newline="", encoding="utf-8") as stream:
+        return list(csv.reader(stream))
+
+
+def test_claims(few, tmp_path):
+    cells = Cells(tmp_path / "cells.csv")
+    carry_out(claims.works(2), tmp_path, cells, lambda *_: None, n_jobs=1)
+    claims.write(tmp_path, tmp_path, cells, 2)
+    heads, first, *others = table(tmp_path / "claims-choices.csv")
+    assert heads == ["changed", "Extended Yale B, K = 3", "USPS, K = 4"]
+    assert float(first[1].split(" / ")[0]) > 0.8
+    assert len(others) == 9
+    assert any(line[1:] != first[1:] for line in others)
+    gammas = table(tmp_path / "claims-gamma.csv")[1:]
+    assert {line[3] for line in gammas} == {"0"}
+    assert all(float(line[2]) < 1 for line in gammas)
+    digits = {line[0]: line[1:] for line in table(tmp_path / "claims-usps.csv")}
+    assert digits["KNN-HG, the paper's"][0] == "0.965"
+    alone, counted = digits["ENHG, 20 a digit"], digits["ENHG, 20 a digit, given labels counted"]
+    assert float(counted[5]) == pytest.approx(0.6 + 0.4 * float(alone[5]), abs=1e-3)
+    faces = table(tmp_path / "claims-pie.csv")[1:]
+    assert float(faces[0][6]) > float(faces[0][1]) > 0.34  # more labels, more right
+    assert [line[0][:4] for line in table(tmp_path / "claims-independent.csv")[1:]] == [
+        "SSC,", "LRR,", "LRR,", "SSC,", "LRR,", "LRR,", "LRR,",
+    ]  # fmt: skip
+    told = table(tmp_path / "claims-whitening.csv")[1:]
+    assert all((float(line[1]) > 1.3) == (line[2] == "yes") for line in told)
+
+
+def test_ssc_of_the_claims_is_ours(union_of_subspaces):
+    X = union_of_subspaces(0, n_subspaces=3, per_subspace=12, n_features=20)[0]
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    C = claims._lasso_by_sample(X, 20.0)
+    ours = SparseSubspaceGraph(alpha_z=20.0, alpha_e=None, normalize="none", tol=1e-6).fit(X)
+    np.testing.assert_allclose(ours.graph_.adjacency.toarray(), C + C.T, atol=0.02)
+
+
+def test_curves_and_going_on(few, tmp_path):
+    names = []
+
+    @contextmanager
+    def stage(name):
+        names.append(name)
+        yield None
+
+    out = tmp_path / "out"
+    files = reproduce.reproduce(["figure-lambda"], tmp_path, out, 2, stage)
+    assert names == ["runs", "figure-lambda"]
+    assert [file.name for file in files] == ["figure-lambda.csv", "figure-lambda.png"]
+    heads, *lines = table(out / "figure-lambda.csv")
+    assert heads == ["gamma", "lam", "ac", "nmi", "accuracy"]
+    assert len(lines) == 4
+    kept = (out / "cells.csv").read_text()
+    assert kept.count("\n") == 1 + 4 * 2 * 2  # settings, tasks, runs
+    reproduce.reproduce(["figure-lambda"], tmp_path, out, 2, stage)
+    assert (out / "cells.csv").read_text() == kept
 
 
 # --- the page ------------------------------------------------------------------------------------

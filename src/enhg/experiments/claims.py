@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ Line = list[str]
 
 PAPER_GAMMA, PAPER_LAM = 0.18, 0.01
 
+_DIGITS = (Draw("usps", 10, 200), Draw("usps", 10))
+_FACES = Draw("pie", 15, 50)
 _SETS = (Draw("yale-b", 10), Draw("yale-b", 38), Draw("pie", 15), Draw("usps", 10, 200))
 _LITERAL = {"rule": "mean", "level": None, "incidence": "binary", "weights": "product"}
 _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -82,7 +85,7 @@ def _all_digits(runs: int) -> dict[tuple[str, Draw], list[tuple[Draw, Work]]]:
     return {
         (method, draw): list(_classified(method, draw, runs))
         for method in _COMPLETE
-        for draw in (Draw("usps", 10, 200), Draw("usps", 10))
+        for draw in _DIGITS
     }
 
 
@@ -158,7 +161,7 @@ def _beside_the_paper(works: dict, cells: Cells) -> list[Line]:
             lines.append(
                 [f"{method}, {images}, given labels counted", *map("{:.3f}".format, over_all)]
             )
-        names = (row_name(Draw("usps", 10, 200), "classification", share) for share in SHARES)
+        names = (row_name(_DIGITS[0], "classification", share) for share in SHARES)
         lines.append(
             [
                 f"{method}, the paper's",
@@ -177,7 +180,7 @@ def _supervised(folder: Path, runs: int) -> list[Line]:
     the paper's ENHG: PIE, the images and labels of table 4."""
     found: dict[float, list[float]] = {share: [] for share in SHARES}
     for run in range(runs):
-        data = Draw("pie", 15, 50, run).images(folder)
+        data = replace(_FACES, seed=run).images(folder)
         X = normalize_samples(data.X)
         for share in SHARES:
             given = draw_labels(data.y, share, np.random.RandomState(run))
@@ -185,7 +188,7 @@ def _supervised(folder: Path, runs: int) -> list[Line]:
             model.fit(X[given], data.y[given])
             found[share].append(model.score(X[~given], data.y[~given]))
     paper = paper_numbers()
-    names = (row_name(Draw("pie", 15, 50), "classification", share) for share in SHARES)
+    names = (row_name(_FACES, "classification", share) for share in SHARES)
     return [
         ["linear discriminants", *(f"{np.mean(scores):.3f}" for scores in found.values())],
         ["ENHG, the paper's", *(f"{paper[name, 'accuracy', 'ENHG']:.3f}" for name in names)],
@@ -223,7 +226,7 @@ def _independent(folder: Path, runs: int) -> list[Line]:
     """
     scores: dict[str, list[list[float]]] = {}
     for run in range(min(runs, _FEW_RUNS)):
-        data = Draw("pie", 15, 50, run).images(folder)
+        data = replace(_FACES, seed=run).images(folder)
         X = normalize_samples(data.X).astype(np.float64)
         U, _, _ = np.linalg.svd(X, full_matrices=False)
         weights = {"SSC, scikit-learn": _lasso_by_sample(X, _ALPHA_Z)}
@@ -231,7 +234,11 @@ def _independent(folder: Path, runs: int) -> list[Line]:
         for name, W in weights.items():
             np.fill_diagonal(W, 0)
             peer = SpectralClustering(
-                15, affinity="precomputed", assign_labels="kmeans", n_init=30, random_state=run
+                _FACES.classes,
+                affinity="precomputed",
+                assign_labels="kmeans",
+                n_init=30,
+                random_state=run,
             )
             scores.setdefault(name, []).append(_scores(data.y, peer.fit_predict((W + W.T) / 2)))
         ours = {"SSC, ours": SparseSubspaceGraph(alpha_z=_ALPHA_Z, alpha_e=None)}
@@ -239,7 +246,7 @@ def _independent(folder: Path, runs: int) -> list[Line]:
         for name, structure in ours.items():
             structure.set_params(normalize="zero_mean")
             model = HypergraphClustering(
-                15, graph=structure.fit(X).graph_, spectrum="equal", random_state=run
+                _FACES.classes, graph=structure.fit(X).graph_, spectrum="equal", random_state=run
             )
             scores.setdefault(name, []).append(_scores(data.y, model.fit_predict(X)))
     return [[name, *(f"{s:.3f}" for s in np.mean(found, axis=0))] for name, found in scores.items()]
