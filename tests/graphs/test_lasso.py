@@ -33,6 +33,17 @@ def solved_by_cvxpy(X, gamma, error_weight):
     return C, E
 
 
+def solved_by_sklearn(X, gamma):
+    """|Z| of the lasso at an absolute γ, row by row."""
+    n, d = X.shape
+    Z = np.zeros((n, n))
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        lasso = Lasso(alpha=1 / gamma / d, fit_intercept=False, tol=1e-12, max_iter=100_000)
+        Z[i, others] = np.abs(lasso.fit(X[others].T, X[i]).coef_)
+    return Z
+
+
 def test_ssc_solves_its_problem(X):
     structure = SparseSubspaceGraph(alpha_z=30, alpha_e=6, normalize="none", tol=1e-6).fit(X)
     products = np.abs(X @ X.T - np.diag(np.diag(X @ X.T)))
@@ -65,14 +76,9 @@ def test_ssc_takes_single_wrong_pixels_for_errors(X):
 
 
 def test_l1_graph_is_the_lasso_made_symmetric(X):
-    n, d = X.shape
     gamma = 20
     graph = L1Graph(gamma=gamma, scale="absolute", normalize="none").fit(X).graph_
-    Z = np.zeros((n, n))
-    for i in range(n):
-        others = np.delete(np.arange(n), i)
-        lasso = Lasso(alpha=1 / gamma / d, fit_intercept=False, tol=1e-12, max_iter=100_000)
-        Z[i, others] = np.abs(lasso.fit(X[others].T, X[i]).coef_)
+    Z = solved_by_sklearn(X, gamma)
     np.testing.assert_allclose(graph.adjacency.toarray(), (Z + Z.T) / 2, atol=1e-4)
 
 
@@ -86,14 +92,28 @@ def test_l1_graph_with_errors_solves_its_problem(X):
 
 
 def test_semantic_correlation_follows_its_definition(X):
-    structure = SemanticCorrelationHypergraph(gamma=20, level=3, normalize="none").fit(X)
-    Z = np.abs(structure.representation_.coefficients.toarray())
+    structure = SemanticCorrelationHypergraph(
+        gamma=20, scale="absolute", level=3, normalize="none", tol=1e-8
+    ).fit(X)
+    Z = solved_by_sklearn(X, 20)
     for i, (edge, weight) in enumerate(
         zip(structure.graph_.edges(), structure.graph_.weights, strict=True)
     ):
-        members = [j for j in np.argsort(-Z[i])[:3] if Z[i, j] > 0]
+        members = [j for j in np.argsort(-Z[i])[:3] if Z[i, j] > 1e-6]
         assert edge.tolist() == sorted([i, *members])
-        assert weight == pytest.approx(Z[i, members].sum())
+        assert weight == pytest.approx(Z[i, members].sum(), rel=1e-4)
+
+
+def test_l1_hypergraph_holds_the_largest_of_the_lasso(X):
+    structure = L1Hypergraph(
+        gamma=20, scale="absolute", level=3, weights="product", normalize="none", tol=1e-8
+    ).fit(X)
+    Z = solved_by_sklearn(X, 20)
+    H = structure.graph_.incidence.toarray()
+    for i in range(len(X)):
+        members = [j for j in np.argsort(-Z[i])[:3] if Z[i, j] > 1e-6]
+        np.testing.assert_allclose(H[members, i], Z[i, members] / Z[i, members].sum(), atol=1e-4)
+        assert np.count_nonzero(H[:, i]) == 1 + len(members)
 
 
 def test_l1_hypergraph_is_the_elastic_net_hypergraph_without_ridge(X):
