@@ -97,6 +97,10 @@ def _positive(value: float) -> float:
     return value
 
 
+def _positive_or_none(value: float | None) -> float | None:
+    return None if value is None else _positive(value)
+
+
 def _open_fraction(value: float) -> float:
     if not 0 < value < 1:
         raise typer.BadParameter(f"{value:g} does not lie between 0 and 1")
@@ -143,6 +147,15 @@ Lam = Annotated[
 ]
 Level = Annotated[
     int, typer.Option(min=1, metavar="N", help="Rebuilders of a sample that join its hyperedge.")
+]
+ErrorWeight = Annotated[
+    float | None,
+    typer.Option(
+        callback=_positive_or_none,
+        metavar="X",
+        help="Let single pixels be wrong, at this price: 0.5 helps with shadows and occlusions. "
+        "For images of up to a few thousand pixels; not done if not given.",
+    ),
 ]
 Jobs = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Threads; all cores if not given.")
@@ -202,6 +215,7 @@ def cluster(
     gamma: Gamma = 10,
     lam: Lam = 5,
     level: Level = 5,
+    error_weight: ErrorWeight = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -233,7 +247,14 @@ def cluster(
         if n_clusters > len(samples.X):
             raise InputError(f"-k {n_clusters}: {source} holds only {len(samples.X)} samples")
         structure = _represent(
-            stages, samples.X, gamma=gamma, lam=lam, level=level, memory=memory, n_jobs=jobs
+            stages,
+            samples.X,
+            gamma=gamma,
+            lam=lam,
+            level=level,
+            error_weight=error_weight,
+            memory=memory,
+            n_jobs=jobs,
         )
         from enhg.learning.clustering import HypergraphClustering
 
@@ -280,6 +301,7 @@ def classify(
     gamma: Gamma = 10,
     lam: Lam = 5,
     level: Level = 5,
+    error_weight: ErrorWeight = None,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Has no effect: nothing here is random.")
     ] = 0,
@@ -315,7 +337,14 @@ def classify(
         if len(classes := set(given) - {""}) < 2:
             raise InputError(f"{labels}: '{classes.pop()}' is the only label; give two at least")
         structure = _represent(
-            stages, samples.X, gamma=gamma, lam=lam, level=level, memory=memory, n_jobs=jobs
+            stages,
+            samples.X,
+            gamma=gamma,
+            lam=lam,
+            level=level,
+            error_weight=error_weight,
+            memory=memory,
+            n_jobs=jobs,
         )
         from enhg.learning.classification import HypergraphClassifier
 
