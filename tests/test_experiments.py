@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from enhg.datasets import Dataset
-from enhg.experiments import claims, figures, protocol, report, reproduce, search, tables
+from enhg.experiments import claims, defaults, figures, protocol, report, reproduce, search, tables
 from enhg.experiments.methods import METHODS
 from enhg.experiments.protocol import Cells, Draw, Work, carry_out, evaluate, written
 from enhg.graphs.sparse_subspace import SparseSubspaceGraph
@@ -71,6 +71,30 @@ def test_labels_are_drawn_of_every_class():
     y = np.repeat([0, 1, 2], [10, 20, 3])
     given = protocol.draw_labels(y, 0.2, np.random.RandomState(0))
     assert np.bincount(y[given]).tolist() == [2, 4, 1]
+
+
+def test_uneven_labels_leave_no_class_out():
+    y = np.repeat([0, 1, 2], [100, 200, 3])
+    counts = [
+        np.bincount(y[protocol.draw_uneven_labels(y, 0.1, np.random.RandomState(seed))])
+        for seed in range(20)
+    ]
+    assert min(count[2] for count in counts) == 1
+    assert np.std([count[0] for count in counts]) > 1
+    assert np.mean([count[1] for count in counts]) == pytest.approx(20, abs=4)
+
+
+def test_the_page_of_the_defaults(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(defaults, "_SETS", {"few": Draw("usps", 3, 20)})
+    monkeypatch.setattr(defaults, "settings", lambda: [{"structure": {"gamma": 1.1}}, {}])
+    monkeypatch.setattr(protocol, "cpu_count", lambda: 1)
+    defaults.measure(tmp_path, tmp_path / "defaults.csv")
+    *_, heads, _, first, second = (tmp_path / "defaults.md").read_text().splitlines()
+    assert heads == "| changed from the defaults | mean | few |"
+    means = [float(line.split(" | ")[1]) for line in (first, second)]
+    assert means[0] >= means[1]
+    assert "**nothing: the defaults**" in first + second
+    assert "gamma=1.1" in first + second
 
 
 def test_what_is_kept_is_not_computed_again(small, tmp_path, monkeypatch):
