@@ -4,7 +4,6 @@ import csv
 import json
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -390,8 +389,6 @@ def test_curves_and_going_on(few, tmp_path):
 
 # --- the page ------------------------------------------------------------------------------------
 
-DOCS = Path(__file__).parents[1] / "docs"
-
 
 def folder_of_a_run(tmp_path, better=0.0):
     """The files of a full run in which ours are the paper's numbers, ENHG better by some."""
@@ -444,7 +441,3 @@ def test_the_page_asks_for_what_is_missing(tmp_path):
     (folder_of_a_run(tmp_path) / "claims-pie.md").unlink()
     with pytest.raises(ValueError, match="holds no claims-pie"):
         report.page(tmp_path)
-
-
-def test_the_page_in_the_repository_is_that_of_its_files():
-    assert (DOCS / "reproduction.md").read_text() == report.page(DOCS / "reproduction")

@@ -90,7 +90,7 @@ METHODS = {
         ElasticNetHypergraph,
         {
             "gamma": (5, 10, 30),
-            "level": (5, 8),
+            "level": (5, 15),
             "error_weight": (0.5,),
             "normalize": _NORMALIZE,
         },
