@@ -23,7 +23,7 @@ def small(monkeypatch):
     """Digits 0 to 3 under the name of every set."""
     digits = load_digits(n_class=4)
     data = Dataset("small", digits.data[:160].astype(np.float32), digits.target[:160], (8, 8))
-    monkeypatch.setattr(protocol, "_loaded", lambda name, folder: data)
+    monkeypatch.setattr(protocol, "loaded", lambda name, folder: data)
     return data
 
 
@@ -324,7 +324,7 @@ def few(small, monkeypatch):
     monkeypatch.setattr(claims, "_WHITENED_OR_NOT", (Draw("yale-b", 3), Draw("usps", 4, 20)))
     curve = (Draw("yale-b", 3, corrupted=0.25), [(5, 1), (5, 10), (20, 1), (20, 10)])
     monkeypatch.setattr(figures, "_CURVES", {"figure-lambda": curve, "figure-gamma": curve})
-    monkeypatch.setattr(reproduce, "load", lambda dataset, folder: small)
+    monkeypatch.setattr(reproduce, "loaded", lambda dataset, folder: small)
     monkeypatch.setattr(protocol, "cpu_count", lambda: 1)  # other processes know nothing of this
 
 

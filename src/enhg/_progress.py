@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+_HOUR = 3600.0  # of the speed so far goes into the estimate of the time left
+
 Progress = bool | Callable[[int, int], None] | None
 
 
@@ -19,9 +21,17 @@ def reporting(progress: Progress, what: str) -> Iterator[Callable[[int, int], No
     elif callable(progress):
         yield progress
     else:
-        from rich.console import Console
-        from rich.progress import Progress as Bars
+        with bar(what) as told:
+            yield told
 
-        with Bars(*Bars.get_default_columns(), console=Console(stderr=True)) as bars:
-            bar = bars.add_task(what, total=None)
-            yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+@contextmanager
+def bar(what: str, *, transient: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error with the time left; a transient one leaves nothing behind."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True)
+    with Bars(console=console, transient=transient, speed_estimate_period=_HOUR) as bars:
+        task = bars.add_task(what, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

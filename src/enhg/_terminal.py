@@ -11,6 +11,8 @@ from typing import NoReturn
 
 import typer
 
+from enhg._progress import bar
+
 
 @contextmanager
 def errors_in_one_line(interrupted: str = "nothing was written") -> Iterator[None]:
@@ -40,7 +42,6 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 _MINUTE = 60.0  # between lines where there is no terminal
-_HOUR = 3600.0  # of the speed so far goes into the estimate of the time left
 
 
 class Stages:
@@ -81,14 +82,8 @@ class Stages:
         if not sys.stderr.isatty():
             yield _lines(doing)
             return
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(
-            console=Console(stderr=True), transient=True, speed_estimate_period=_HOUR
-        ) as bars:
-            bar = bars.add_task(doing, total=None)
-            yield lambda done, total: bars.update(bar, completed=done, total=total)
+        with bar(doing, transient=True) as told:
+            yield told
 
     def say_rows(self, *rows: tuple[str, str]) -> None:
         """A closing table of names and texts; a text may have several lines."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from enhg.representation.solver import self_representation
 
 Line = list[str]
 
-PAPER_GAMMA, PAPER_LAM = 0.18, 0.01
+_GAMMA, _LAM = 0.18, 0.01  # the paper's
 
 _DIGITS = (Draw("usps", 10, 200), Draw("usps", 10))
 _FACES = Draw("pie", 15, 50)
@@ -73,20 +74,40 @@ _COMPLETE = ("LE-graph", "KNN-HG", "ENHG")  # what a few thousand more images do
 
 def works(runs: int) -> list[Work]:
     """All that the tables are made of and that is kept."""
-    found = (*_all_changed(runs).values(), *_all_digits(runs).values())
-    return [work for pairs in found for _, work in pairs]
+    changed = [
+        work for by_draw in _all_changed(runs).values() for w in by_draw.values() for work in w
+    ]
+    return changed + [work for found in _all_digits(runs).values() for work in found]
 
 
-def _all_changed(runs: int) -> dict[str, list[tuple[Draw, Work]]]:
-    return {name: list(_changed(*change, runs)) for name, change in _CHANGES.items()}
-
-
-def _all_digits(runs: int) -> dict[tuple[str, Draw], list[tuple[Draw, Work]]]:
+def _all_changed(runs: int) -> dict[str, dict[Draw, list[Work]]]:
+    """By change and set."""
+    one, learned = (json.loads(text) for text in setting_for("ENHG", "clustering", None))
     return {
-        (method, draw): list(_classified(method, draw, runs))
-        for method in _COMPLETE
-        for draw in _DIGITS
-    }
+        name: {
+            draw: [
+                Work(
+                    "clustering", drawn, "ENHG", written(one | structure),
+                    (written(learned | learner),), numbers,
+                )
+                for drawn, numbers in draw.by_run(runs)
+            ]
+            for draw in _SETS
+        }
+        for name, (structure, learner) in _CHANGES.items()
+    }  # fmt: skip
+
+
+def _all_digits(runs: int) -> dict[tuple[str, Draw], list[Work]]:
+    """By method and images."""
+    found = {}
+    for method, draw in product(_COMPLETE, _DIGITS):
+        structure, learner = setting_for(method, "classification", "usps")
+        found[method, draw] = [
+            Work("classification", drawn, method, structure, (learner,), numbers, SHARES)
+            for drawn, numbers in draw.by_run(runs)
+        ]
+    return found
 
 
 def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
@@ -119,56 +140,38 @@ def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     )
 
 
-def _changed(structure: dict, learner: dict, runs: int) -> Iterable[tuple[Draw, Work]]:
-    one, learned = (json.loads(text) for text in setting_for("ENHG", "clustering", None))
-    for draw in _SETS:
-        for drawn, numbers in draw.by_run(runs):
-            yield (
-                draw,
-                Work(
-                    "clustering", drawn, "ENHG", written(one | structure),
-                    (written(learned | learner),), numbers,
-                ),
-            )  # fmt: skip
-
-
-def _classified(method: str, draw: Draw, runs: int) -> Iterable[tuple[Draw, Work]]:
-    structure, learner = setting_for(method, "classification", "usps")
-    for drawn, numbers in draw.by_run(runs):
-        yield draw, Work("classification", drawn, method, structure, (learner,), numbers, SHARES)
-
-
-def _clustered(works: Sequence[tuple[Draw, Work]], cells: Cells) -> Iterable[str]:
-    for draw in _SETS:
-        rows = [row for of, work in works if of == draw for row in cells.of(work)]
+def _clustered(works: dict[Draw, list[Work]], cells: Cells) -> Iterable[str]:
+    for of_set in works.values():
+        rows = [row for work in of_set for row in cells.of(work)]
         yield " / ".join(
             f"{np.mean([float(row[metric]) for row in rows]):.3f}" for metric in ("ac", "nmi")
         )
 
 
-def _beside_the_paper(works: dict, cells: Cells) -> list[Line]:
+def _beside_the_paper(works: dict[tuple[str, Draw], list[Work]], cells: Cells) -> list[Line]:
     lines = []
-    paper = paper_numbers()
     for method in _COMPLETE:
-        for (of, draw), found in works.items():
-            if of != method:
-                continue
-            rows = [row for _, work in found for row in cells.of(work)]
+        for draw in _DIGITS:
+            rows = [row for work in works[method, draw] for row in cells.of(work)]
             images = f"{draw.per_class} a digit" if draw.per_class else "all 9298"
             means = [_mean_at(rows, share) for share in SHARES]
-            lines.append([f"{method}, {images}", *(f"{mean:.3f}" for mean in means)])
-            over_all = (share + (1 - share) * m for share, m in zip(SHARES, means, strict=True))
-            lines.append(
-                [f"{method}, {images}, given labels counted", *map("{:.3f}".format, over_all)]
-            )
-        names = (row_name(_DIGITS[0], "classification", share) for share in SHARES)
-        lines.append(
-            [
-                f"{method}, the paper's",
-                *(f"{paper[name, 'accuracy', method]:.3f}" for name in names),
+            over_all = [share + (1 - share) * m for share, m in zip(SHARES, means, strict=True)]
+            lines += [
+                [f"{method}, {images}", *_in_words(means)],
+                [f"{method}, {images}, given labels counted", *_in_words(over_all)],
             ]
-        )
+        lines.append(_of_the_paper(method, _DIGITS[0]))
     return lines
+
+
+def _of_the_paper(method: str, draw: Draw) -> Line:
+    paper = paper_numbers()
+    names = (row_name(draw, "classification", share) for share in SHARES)
+    return [f"{method}, the paper's", *_in_words(paper[n, "accuracy", method] for n in names)]
+
+
+def _in_words(figures: Iterable[float]) -> Line:
+    return [f"{figure:.3f}" for figure in figures]
 
 
 def _mean_at(rows: Iterable[dict], share: float) -> float:
@@ -187,12 +190,8 @@ def _supervised(folder: Path, runs: int) -> list[Line]:
             model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
             model.fit(X[given], data.y[given])
             found[share].append(model.score(X[~given], data.y[~given]))
-    paper = paper_numbers()
-    names = (row_name(_FACES, "classification", share) for share in SHARES)
-    return [
-        ["linear discriminants", *(f"{np.mean(scores):.3f}" for scores in found.values())],
-        ["ENHG, the paper's", *(f"{paper[name, 'accuracy', 'ENHG']:.3f}" for name in names)],
-    ]
+    means = (float(np.mean(scores)) for scores in found.values())
+    return [["linear discriminants", *_in_words(means)], _of_the_paper("ENHG", _FACES)]
 
 
 def _empty(folder: Path) -> list[Line]:
@@ -204,13 +203,13 @@ def _empty(folder: Path) -> list[Line]:
         np.fill_diagonal(products, 0)
         for loss in ("norm", "squared"):
             Z = self_representation(
-                X, gamma=PAPER_GAMMA, lam=PAPER_LAM, loss=loss, scale="absolute"
+                X, gamma=_GAMMA, lam=_LAM, loss=loss, scale="absolute"
             ).coefficients
             lines.append(
                 [
                     row_name(draw, "clustering"),
                     loss,
-                    f"{PAPER_GAMMA * products.max():.3f}",
+                    f"{_GAMMA * products.max():.3f}",
                     str(Z.nnz),
                 ]
             )
@@ -249,7 +248,7 @@ def _independent(folder: Path, runs: int) -> list[Line]:
                 _FACES.classes, graph=structure.fit(X).graph_, spectrum="equal", random_state=run
             )
             scores.setdefault(name, []).append(_scores(data.y, model.fit_predict(X)))
-    return [[name, *(f"{s:.3f}" for s in np.mean(found, axis=0))] for name, found in scores.items()]
+    return [[name, *_in_words(np.mean(found, axis=0))] for name, found in scores.items()]
 
 
 def _lasso_by_sample(X: NDArray, alpha_z: float) -> NDArray:

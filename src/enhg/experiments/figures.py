@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg import plotting
-from enhg.datasets import Dataset, load
+from enhg.datasets import Dataset
 from enhg.experiments.protocol import Cells, Draw, Task, Work, write_csv, written
 from enhg.experiments.tables import METRICS
 from enhg.graphs._structure import heat, neighbor_distances
 from enhg.graphs.elastic_net import prominent
 from enhg.preprocessing import normalize_samples
-from enhg.representation.path import ElasticNetPath, elastic_net_path
+from enhg.representation.path import elastic_net_path
 from enhg.representation.solver import self_representation
 
 _RIDGE = 0.5  # of the elastic nets in figures of one sample; the paper's 0.02 is per γ unsaid
@@ -32,7 +32,7 @@ _SHARE = 0.3  # of the labels, in the curves of classification
 
 def _faces(folder: Path, people: int) -> tuple[Dataset, NDArray]:
     """Images of the first people, and the same as samples of unit length."""
-    data = load("yale-b", folder).first_classes(people)
+    data = Draw("yale-b", people).images(folder)
     return data, normalize_samples(data.X, center=False)
 
 
@@ -49,24 +49,23 @@ def paths(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     for ax, (name, ridge) in zip(axes, (("LASSO", 0.0), ("Elastic net", _RIDGE)), strict=True):
         path = elastic_net_path(X, _RESPONSE, ridge)
         plotting.plot_path(path, _PREDICTORS, ax=ax)
-        ax.set_title(f"{name}: {_agreement(path, X):.2f} mean correlation of the paths")
         lengths = abs(path.coefficients).sum(axis=1)
+        places = lengths / lengths.max()
         values = path.coefficients[:, _PREDICTORS].toarray()
+        ax.set_title(f"{name}: {_agreement(places, values, X):.2f} mean correlation of the paths")
         rows += [
             [name, f"{a:.6g}", f"{s:.6g}", *(f"{z:.6g}" for z in point)]
-            for a, s, point in zip(path.penalties, lengths / lengths.max(), values, strict=True)
+            for a, s, point in zip(path.penalties, places, values, strict=True)
         ]
     figure.savefig(out / "figure-paths.png")
     predictors = [f"z{predictor + 1}" for predictor in _PREDICTORS]
     write_csv(out / "figure-paths.csv", ["model", "a", "s", *predictors], rows)
 
 
-def _agreement(path: ElasticNetPath, X: NDArray) -> float:
+def _agreement(places: NDArray, values: NDArray, X: NDArray) -> float:
     """Mean correlation of the paths of the predictors that are most alike, in pairs."""
     s = np.linspace(0, 1, 200)
-    lengths = abs(path.coefficients).sum(axis=1)
-    values = path.coefficients[:, _PREDICTORS].toarray()
-    on_grid = np.array([np.interp(s, lengths / lengths.max(), z) for z in values.T])
+    on_grid = np.array([np.interp(s, places, z) for z in values.T])
     alike = np.triu(X[_PREDICTORS] @ X[_PREDICTORS].T > 0.9, 1)
     moving = on_grid.std(axis=1) > 0
     alike &= moving[:, None] & moving
@@ -238,7 +237,7 @@ def _scores(name: str, cells: Cells, runs: int) -> list[dict[str, float]]:
         rows = [row for work in _works(draw, gamma, lam, runs) for row in cells.of(work)]
         means = {
             metric: float(np.mean([float(row[metric]) for row in rows if row[metric] != ""]))
-            for metric in ("ac", "nmi", "accuracy")
+            for metric in METRICS
         }
         scores.append({"gamma": gamma, "lam": lam, **means})
     return scores
@@ -248,7 +247,7 @@ def _draw_curves(
     scores: list[dict[str, float]], across: str, name: str, symbol: str, other: str, file: Path
 ) -> None:
     figure, axes = plotting.new_figure(1, 3, (14, 4.2))
-    for ax, metric in zip(axes, ("ac", "nmi", "accuracy"), strict=True):
+    for ax, metric in zip(axes, METRICS, strict=True):
         curves = {
             f"{other} = {value:g}": (
                 [one[across] for one in scores if one[name] == value],

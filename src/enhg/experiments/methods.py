@@ -25,7 +25,7 @@ class Method:
 
     structure: type[Structure]
     grid: dict[str, tuple[Any, ...]]
-    slowness: float = 1.0
+    slowness: int = 1
 
     def settings(self) -> list[dict[str, Any]]:
         return [
@@ -38,7 +38,7 @@ class Method:
         return self.structure(**parameters, **alone)
 
 
-# Eighteen settings each, so that no structure has more chances than another.
+# Eighteen settings each.
 _NORMALIZE = ("auto", "zero_mean", "unit")
 METHODS = {
     "G-graph": Method(

@@ -64,7 +64,7 @@ class Draw:
     corrupted: float = 0.0
 
     def images(self, folder: Path) -> Dataset:
-        data = _loaded(self.dataset, folder).first_classes(self.classes)
+        data = loaded(self.dataset, folder).first_classes(self.classes)
         if self.per_class:
             data = data.sampled(self.per_class, np.random.RandomState(self.seed))
         if self.corrupted:
@@ -90,7 +90,8 @@ def _with_noise(X: NDArray, share: float, seed: int) -> NDArray:
 
 
 @cache
-def _loaded(dataset: str, folder: Path) -> Dataset:
+def loaded(dataset: str, folder: Path) -> Dataset:
+    """A set, read once a process."""
     return load(dataset, folder)
 
 
@@ -108,7 +109,7 @@ class Work:
     shares: tuple[float, ...] = (0.0,)
 
     @property
-    def weight(self) -> float:
+    def weight(self) -> int:
         """How long it takes beside other work, roughly."""
         images = self.draw.classes * (self.draw.per_class or _TYPICAL[self.draw.dataset])
         return images**2 * METHODS[self.method].slowness
@@ -273,13 +274,13 @@ def carry_out(
     """
     todo = [rest for work in dict.fromkeys(works) if (rest := cells.rest(work)) is not None]
     todo.sort(key=lambda work: work.weight, reverse=True)
-    total = int(sum(work.weight for work in todo))
+    total = sum(work.weight for work in todo)
     done = 0
     report(done, total)
     jobs = Parallel(n_jobs or cpu_count(), return_as="generator_unordered")
     for work, rows in jobs(delayed(_carried_out)(work, folder) for work in todo):
         cells.add(rows)
-        done += int(work.weight)
+        done += work.weight
         report(done, total)
 
 

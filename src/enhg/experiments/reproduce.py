@@ -6,9 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from enhg.datasets import load
 from enhg.experiments import claims, figures, tables
-from enhg.experiments.protocol import Cells, Work, carry_out
+from enhg.experiments.protocol import Cells, Work, carry_out, loaded
 
 NAMES = (*tables.TABLES, *figures.FIGURES, "claims")
 _KEPT = "cells.csv"
@@ -59,7 +58,7 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
     check_folder(out)
     works = [work for name in wanted for work in _works(name, runs)]
     for dataset in dict.fromkeys(["yale-b", *(work.draw.dataset for work in works)]):
-        load(dataset, folder)  # an error now rather than after hours
+        loaded(dataset, folder)  # an error now rather than after hours
     out.mkdir(parents=True, exist_ok=True)
     cells = Cells(out / _KEPT)
     cells.add([])  # marks the folder as one to go on with

@@ -48,10 +48,10 @@ class ElasticNetHypergraph(Structure):
     Parameters
     ----------
     gamma, lam, loss, scale, error_weight, tol, memory, n_jobs
-        Of the elastic net, as in `self_representation`. With `error_weight` (0.5 did best) single
-        pixels may be wrong: on images, where there are shadows or strokes out of place, it
-        helps nearly everywhere, and hardly takes longer. It stores the square of the number of
-        features, so it is not on by itself.
+        Of the elastic net, as in `self_representation`. With `error_weight` (0.3 to 0.5 did
+        best) single pixels may be wrong: on images, where there are shadows or strokes out of
+        place, it helps nearly everywhere (docs/defaults.md). It stores the square of the number of
+        features and with a large `gamma` takes many times as long, so it is not on by itself.
     normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
         What is done to the samples first. "zero_mean": zero mean over a sample's own features
         and unit length; "unit": only unit length; "whiten": "zero_mean", with the main
