@@ -4,6 +4,7 @@ import csv
 import json
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from enhg.experiments.protocol import Cells, Draw, Work, carry_out, evaluate, wr
 from enhg.graphs.sparse_subspace import SparseSubspaceGraph
 
 SETTING = written({"k": 4})
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
@@ -216,6 +218,33 @@ def test_the_choice_is_the_best_mean_and_the_best_of_each_set():
     assert chosen["x clustering"]["structure"] == {"k": 1}
     assert chosen["y clustering"]["structure"] == {"k": 2}
     assert chosen["x classification"] == {"structure": {"k": 2}, "classification": {"alpha": 0.99}}
+
+
+def test_one_lucky_run_does_not_decide():
+    steady, lucky, plain = written({"k": 1}), written({"k": 2}), written({})
+    rows = [
+        row("clustering", "x", setting, plain, ac=figure, nmi=figure)
+        for setting, figures in ((steady, ("0.7", "0.7")), (lucky, ("0.4", "0.9")))
+        for figure in figures
+    ]
+    rows += [row("classification", "x", k, plain, accuracy="0.5") for k in (steady, lucky)]
+    chosen = search.choose(rows)
+    assert chosen["x clustering"]["structure"] == {"k": 1}
+    assert chosen["all"]["structure"] == {"k": 1}
+
+
+def test_the_choices_are_those_of_the_figures_in_the_repository():
+    file = DOCS / "search.csv"
+    cells = Cells(file)
+    works = {method: search.works(method) for method in METHODS}
+    kept = [row for found in works.values() for work in found for row in cells.of(work)]
+    assert len(kept) == sum(len(work.rows()) for found in works.values() for work in found)
+    assert len(kept) == len(file.read_text().splitlines()) - 1
+    chosen = {
+        method: search.choose(row for work in found for row in cells.of(work))
+        for method, found in works.items()
+    }
+    assert chosen == json.loads(search.SETTINGS_FILE.read_text())
 
 
 def test_every_method_is_searched_over_its_whole_grid():

@@ -144,16 +144,19 @@ def samples(union_of_subspaces):
     return union_of_subspaces(0, n_subspaces=3, per_subspace=12)[0]
 
 
-def built_by_loops(Z, rule, level, signed, incidence, weights):
+def built_by_loops(Z, rule, level, signed, symmetric, incidence, weights):
     """H and w from Z, entry by entry from the definitions."""
     n = len(Z)
+    size = np.array([[max(z, 0) if signed else abs(z) for z in row] for row in Z])
+    if symmetric:
+        size = np.array([[(size[i, j] + size[j, i]) / 2 for j in range(n)] for i in range(n)])
     lengths = [np.sqrt(sum(z * z for z in row)) for row in Z]
     H, w = np.zeros((n, n)), np.zeros(n)
     for i in range(n):
-        members = chosen_by_definition(Z[i], rule, level, signed)
+        members = chosen_by_definition(size[i], rule, level, signed)
         H[i, i] = 1
         for j in members:
-            H[j, i] = abs(Z[i, j]) / sum(abs(Z[i, m]) for m in members)
+            H[j, i] = size[i, j] / sum(size[i, m] for m in members)
             if incidence == "binary":
                 H[j, i] = 1
             cosine = lengths[i] * lengths[j] if weights == "cosine" else 1
@@ -167,14 +170,16 @@ def built_by_loops(Z, rule, level, signed, incidence, weights):
 
 @pytest.mark.parametrize("loss", ["norm", "squared"])
 def test_every_combination_of_options_follows_the_definition(samples, loss):
-    choices = product(RULES, [False, True], ["soft", "binary"], ["cosine", "product", "uniform"])
-    for rule, signed, incidence, weights in choices:
+    choices = product(
+        RULES, [False, True], [False, True], ["soft", "binary"], ["cosine", "product", "uniform"]
+    )
+    for rule, signed, symmetric, incidence, weights in choices:
         structure = ElasticNetHypergraph(
             gamma=5, lam=1, loss=loss, rule=rule, level=LEVELS[rule], signed=signed,
-            incidence=incidence, weights=weights,
+            symmetric=symmetric, incidence=incidence, weights=weights,
         ).fit(samples)  # fmt: skip
         Z = structure.representation_.coefficients.toarray()
-        H, w = built_by_loops(Z, rule, LEVELS[rule], signed, incidence, weights)
+        H, w = built_by_loops(Z, rule, LEVELS[rule], signed, symmetric, incidence, weights)
         np.testing.assert_allclose(structure.graph_.incidence.toarray(), H, rtol=1e-12)
         np.testing.assert_allclose(structure.graph_.weights, w, rtol=1e-9)
 
@@ -402,8 +407,8 @@ def test_parameters_go_round():
     given = {
         "gamma": 3.0, "lam": 0.25, "loss": "norm", "scale": "absolute",
         "error_weight": 0.7, "normalize": "unit",
-        "rule": "mass", "level": 0.5, "signed": True, "incidence": "binary",
-        "weights": "product", "tol": 1e-3, "memory": 10**6, "n_jobs": 1,
+        "rule": "mass", "level": 0.5, "signed": True, "symmetric": True,
+        "incidence": "binary", "weights": "product", "tol": 1e-3, "memory": 10**6, "n_jobs": 1,
     }  # fmt: skip
     structure = ElasticNetHypergraph(**given)
     assert structure.get_params() == given

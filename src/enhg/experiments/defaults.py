@@ -45,7 +45,7 @@ def settings() -> list[Setting]:
         {"rule": "support_mean"}, {"rule": "support_mean", "level": 3.0},
         {"rule": "mass", "level": 0.3}, {"rule": "mean"},
         {"incidence": "binary"}, {"weights": "product"}, {"weights": "uniform"},
-        {"signed": True}, {"normalize": "unit"}, {"normalize": "zero_mean"},
+        {"signed": True}, {"symmetric": True}, {"normalize": "unit"}, {"normalize": "zero_mean"},
         {"error_weight": 1.0}, {"error_weight": 0.5}, {"error_weight": 0.3},
         {"loss": "norm"}, {"lam": 0},
     ]  # fmt: skip

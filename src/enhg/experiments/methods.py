@@ -90,9 +90,11 @@ METHODS = {
         ElasticNetHypergraph,
         {
             "gamma": (5, 10, 30),
-            "level": (5, 15),
+            "level": (5, 8, 12),
+            "symmetric": (False, True),
+            "weights": ("product",),
             "error_weight": (0.5,),
-            "normalize": _NORMALIZE,
         },
+        slowness=8,
     ),
 }

@@ -3,6 +3,8 @@
     python -m enhg.experiments.search --data DIR
 
 Every combination of the values in `methods.METHODS` clusters and classifies the paper's sets.
+Classification is the mean of three draws of 10 % of the labels, clustering of PIE of three starts
+of k-means; on the other sets starts hardly matter, as the ± of the tables shows.
 Where the tables draw images at random the draw here has another seed, which still shares many
 images with theirs; Extended Yale B and PIE are clustered whole by both. Labels are
 used for scoring, and for the few that classification is given. The setting of a structure for all
@@ -14,7 +16,6 @@ task are the best on it. They go to `settings.json`. Every figure is kept as it 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,12 @@ SETTINGS_FILE = Path(__file__).with_name("settings.json")
 _SPECTRA = tuple(written({"spectrum": kind}) for kind in ("auto", "equal", "resolvent"))
 _ALPHAS = tuple(written({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
 _SEED = 1000  # the tables have runs from 0 on
-_CLUSTERED = (Draw("yale-b", 20), Draw("pie", 15), Draw("usps", 10, 200, _SEED))
+_ONCE, _THRICE = (_SEED,), (_SEED, _SEED + 1, _SEED + 2)
+_CLUSTERED = (
+    (Draw("yale-b", 20), _ONCE),
+    (Draw("pie", 15), _THRICE),
+    (Draw("usps", 10, 200, _SEED), _ONCE),
+)
 _CLASSIFIED = (
     Draw("yale-b", 38, 50, _SEED),
     Draw("pie", 15, 50, _SEED),
@@ -43,11 +49,11 @@ def works(method: str) -> list[Work]:
     """All that is tried of one structure."""
     settings = [written(parameters) for parameters in METHODS[method].settings()]
     return [
-        Work("clustering", draw, method, setting, _SPECTRA, (_SEED,))
+        Work("clustering", draw, method, setting, _SPECTRA, runs)
         for setting in settings
-        for draw in _CLUSTERED
+        for draw, runs in _CLUSTERED
     ] + [
-        Work("classification", draw, method, setting, _ALPHAS, (_SEED,), (0.1,))
+        Work("classification", draw, method, setting, _ALPHAS, _THRICE, (0.1,))
         for setting in settings
         for draw in _CLASSIFIED
     ]
@@ -55,11 +61,15 @@ def works(method: str) -> list[Work]:
 
 def choose(rows: Iterable[Row]) -> dict[str, Any]:
     """From all rows of one structure to its settings: "all", and one a set and task."""
-    scores: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
+    figures: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
     for row in rows:
-        figures = [float(row[name]) for name in ("ac", "nmi", "accuracy") if row[name] != ""]
-        place = (row["task"], row["dataset"])
-        scores[place][row["structure"], row["learner"]] = float(np.mean(figures))
+        of_set = figures.setdefault((row["task"], row["dataset"]), {})
+        of_pair = of_set.setdefault((row["structure"], row["learner"]), [])
+        of_pair += [float(row[name]) for name in ("ac", "nmi", "accuracy") if row[name] != ""]
+    scores = {
+        place: {pair: float(np.mean(found)) for pair, found in of_set.items()}
+        for place, of_set in figures.items()
+    }
     structures = {structure for found in scores.values() for structure, _ in found}
     learners = {
         task: {learner for place in scores if place[0] == task for _, learner in scores[place]}

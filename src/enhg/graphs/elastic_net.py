@@ -70,6 +70,10 @@ class ElasticNetHypergraph(Structure):
     signed : bool
         Take z itself (the paper's algorithm box) instead of |z| (its equation): negative
         coefficients count as zero, in the comparison and in what they are compared with.
+    symmetric : bool
+        Take (|zᵢⱼ| + |zⱼᵢ|) / 2 for |zᵢⱼ|, so that samples which rebuild each other come before
+        those of which one rebuilds the other. New samples (`connect`) rebuild no one: theirs is
+        |zᵢⱼ| alone.
     incidence : {"soft", "binary"}
         Memberships in proportion to the coefficients, which together count as much as the
         centroid, or 1 as in the paper.
@@ -102,6 +106,7 @@ class ElasticNetHypergraph(Structure):
         rule: Rule = "top",
         level: float | None = None,
         signed: bool = False,
+        symmetric: bool = False,
         incidence: Literal["soft", "binary"] = "soft",
         weights: Literal["cosine", "product", "uniform"] = "cosine",
         tol: float = 1e-4,
@@ -117,6 +122,7 @@ class ElasticNetHypergraph(Structure):
         self.rule = rule
         self.level = level
         self.signed = signed
+        self.symmetric = symmetric
         self.incidence = incidence
         self.weights = weights
         self.tol = tol
@@ -127,7 +133,8 @@ class ElasticNetHypergraph(Structure):
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
-        members = prominent(Z, self.rule, self.level, signed=self.signed)
+        compared = _both_ways(Z, signed=self.signed) if self.symmetric else Z
+        members = prominent(compared, self.rule, self.level, signed=self.signed)
         self.graph_ = Hypergraph(
             incidence_of(_memberships(members, soft=self.incidence == "soft")),
             _weights(Z, members, self.weights),
@@ -196,15 +203,27 @@ def prominent(
     array([[0. , 0.5, 0.3, 0. ]])
     """
     level = _check_level(rule, level)
-    z = sparse.csr_array(Z, copy=True)
-    z.data = np.maximum(z.data, 0) if signed else np.abs(z.data)
-    z.eliminate_zeros()
+    z = _magnitudes(Z, signed=signed)
     row = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
     if rule in ("top", "mass"):
         kept = _kept_by_order(z, row, rule, level)
     else:
         kept = z.data > level * _reference(z, rule)[row]
     return sparse.csr_array((z.data[kept], (row[kept], z.indices[kept])), shape=z.shape)
+
+
+def _magnitudes(Z: sparse.csr_array, *, signed: bool) -> sparse.csr_array:
+    """|z|, or z with nothing in place of what is negative."""
+    z = sparse.csr_array(Z, copy=True)
+    z.data = np.maximum(z.data, 0) if signed else np.abs(z.data)
+    z.eliminate_zeros()
+    return z
+
+
+def _both_ways(Z: sparse.csr_array, *, signed: bool) -> sparse.csr_array:
+    """The mean of the magnitudes of zᵢⱼ and zⱼᵢ."""
+    z = _magnitudes(Z, signed=signed)
+    return sparse.csr_array(z + z.T) / 2
 
 
 def _check_level(rule: Rule, level: float | None) -> float:

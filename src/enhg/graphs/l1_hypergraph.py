@@ -14,8 +14,8 @@ class L1Hypergraph(ElasticNetHypergraph):
 
     Parameters
     ----------
-    gamma, loss, scale, error_weight, normalize, rule, level, signed, incidence, weights, tol,
-    memory, n_jobs
+    gamma, loss, scale, error_weight, normalize, rule, level, signed, symmetric, incidence,
+    weights, tol, memory, n_jobs
         As in `ElasticNetHypergraph`.
 
     Attributes
@@ -41,6 +41,7 @@ class L1Hypergraph(ElasticNetHypergraph):
         rule: Rule = "top",
         level: float | None = None,
         signed: bool = False,
+        symmetric: bool = False,
         incidence: Literal["soft", "binary"] = "soft",
         weights: Literal["cosine", "product", "uniform"] = "cosine",
         tol: float = 1e-4,
@@ -57,6 +58,7 @@ class L1Hypergraph(ElasticNetHypergraph):
             rule=rule,
             level=level,
             signed=signed,
+            symmetric=symmetric,
             incidence=incidence,
             weights=weights,
             tol=tol,
