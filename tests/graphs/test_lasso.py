@@ -75,6 +75,20 @@ def test_ssc_takes_single_wrong_pixels_for_errors(X):
     assert E[5, 3] == pytest.approx(2, abs=0.3)
 
 
+def test_ssc_is_not_ruled_by_a_sample_orthogonal_but_for_rounding(X):
+    n, d = X.shape
+    apart = np.zeros((n + 1, d + 4))
+    apart[:n, :d] = X
+    apart[n, d:] = 0.5
+    rotation, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(d + 4, d + 4)))
+    apart = apart @ rotation
+    assert np.abs(apart[:n] @ apart[n]).max() > 0  # or there would be no rounding
+    structure = SparseSubspaceGraph(alpha_z=30, alpha_e=None, normalize="none")
+    expected = structure.fit(X).graph_.adjacency.toarray()
+    found = structure.fit(apart).graph_.adjacency.toarray()
+    np.testing.assert_allclose(found[:n, :n], expected, atol=1e-3)
+
+
 def test_l1_graph_is_the_lasso_made_symmetric(X):
     gamma = 20
     graph = L1Graph(gamma=gamma, scale="absolute", normalize="none").fit(X).graph_

@@ -69,8 +69,8 @@ def test_knn_hypergraph_by_heat(X):
         np.testing.assert_allclose(graph.weights[i], 1 + expected.sum(), rtol=1e-6)
 
 
-def test_the_induced_graph_of_the_paper_is_the_clique_expansion(X):
-    """Weights of pairs, each hyperedge's divided by its degree, and normalised by degrees."""
+def test_the_induced_graph_of_the_paper_has_the_same_theta(X):
+    """Weights of pairs and loops, each hyperedge's divided by its degree."""
     graph = KNNHypergraph(3, normalize="none").fit(X).graph_
     induced = np.zeros((len(X), len(X)))
     for edge, weight in zip(graph.edges(), graph.weights, strict=True):

@@ -134,7 +134,7 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
     where = "pass the folder that holds it, or name that in the environment variable ENHG_DATA"
     if folder is not None:
         where = f"{folder} must hold {source.file}, or {source.folder} with one folder a class"
-    fetched = "" if source.openml is None else "; or pass download=True to fetch it from OpenML"
+    fetched = "" if source.openml is None else "; or fetch it with load(..., download=True)"
     raise FileNotFoundError(f"{source.title} is not shipped: {where}{fetched}")
 
 

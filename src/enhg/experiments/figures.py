@@ -1,4 +1,4 @@
-"""The paper's figures, made again; each is a picture and the figures it shows as CSV."""
+"""The paper's figures, made again; each is a picture, and its numbers or a summary as CSV."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -277,11 +278,17 @@ def carry_out(
     total = sum(work.weight for work in todo)
     done = 0
     report(done, total)
-    jobs = Parallel(n_jobs or cpu_count(), return_as="generator_unordered")
-    for work, rows in jobs(delayed(_carried_out)(work, folder) for work in todo):
-        cells.add(rows)
-        done += work.weight
-        report(done, total)
+    jobs = Parallel(n_jobs or cpu_count(), return_as="generator_unordered", max_nbytes=None)
+    try:
+        for work, rows in jobs(delayed(_carried_out)(work, folder) for work in todo):
+            cells.add(rows)
+            done += work.weight
+            report(done, total)
+    except TerminatedWorkerError as error:
+        raise ChildProcessError(
+            "a process was ended from outside, most likely for want of memory; close other "
+            f"programs and run the same command to go on from {cells.file}"
+        ) from error
 
 
 def _carried_out(work: Work, folder: Path) -> tuple[Work, list[Row]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -57,12 +58,22 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
     wanted = chosen(names)
     check_folder(out)
     works = [work for name in wanted for work in _works(name, runs)]
-    for dataset in dict.fromkeys(["yale-b", *(work.draw.dataset for work in works)]):
+    sets = {work.draw.dataset for work in works}
+    if not set(wanted) <= set(tables.TABLES):
+        sets.add("yale-b")  # of figures of single samples
+    for dataset in sorted(sets):
         loaded(dataset, folder)  # an error now rather than after hours
     out.mkdir(parents=True, exist_ok=True)
     cells = Cells(out / _KEPT)
     cells.add([])  # marks the folder as one to go on with
     with stage("runs") as told:
+        kept = sum(len(cells.of(work)) for work in set(works))
+        if kept:
+            warnings.warn(
+                f"{kept} figures of an earlier run are taken from {cells.file}; name another "
+                "folder to compute all anew",
+                stacklevel=2,
+            )
         carry_out(works, folder, cells, told or (lambda done, total: None))
     for name in wanted:
         with stage(name):

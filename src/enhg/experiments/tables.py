@@ -172,7 +172,8 @@ def _in_words(cell: Cell, best: float) -> str:
     text = f"{cell.mean:.3f}"
     if round(cell.mean, 3) == best:
         text = f"**{text}**"
-    text += f" ± {cell.std:.3f}"
+    if cell.runs > 1:
+        text += f" ± {cell.std:.3f}"
     return text if cell.paper is None else f"{text} ({cell.paper:.3f})"
 
 

@@ -24,7 +24,7 @@ class KNNHypergraph(Structure):
     """One hyperedge a sample, of it and its k nearest neighbours.
 
     w(eᵢ) = Σ over the members j of exp(−‖xᵢ − xⱼ‖²/t), or 1. The induced graph, with weights
-    divided by the degree of the hyperedge, is the hypergraph's clique expansion, and Θ its.
+    divided by the degree of the hyperedge and a loop at every vertex, has the same Θ.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 """SCHG: every sample and the five that rebuild it most, weighted by their coefficients
-(Hong et al., the paper's reference for it)."""
+(Hong, Zhu, Neurocomputing 2013, as the paper describes it)."""
 
 from __future__ import annotations
 

@@ -92,13 +92,17 @@ class SparseSubspaceGraph(Structure):
 
 
 def _least_largest_product(X: NDArray) -> float:
-    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the samples that correlate with any, or 1."""
+    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the samples that correlate with any by more than rounding, or
+    1."""
     largest = []
+    lengths = np.linalg.norm(X, axis=1)
+    rounding = 4 * np.finfo(X.dtype).eps * lengths.max(initial=0)
     for at in range(0, len(X), _ROWS_AT_ONCE):
         products = np.abs(X[at : at + _ROWS_AT_ONCE] @ X.T)
         own = np.arange(len(products))
         products[own, at + own] = 0
-        largest.append(products.max(axis=1))
+        most = products.max(axis=1)
+        largest.append(np.where(most > rounding * lengths[at : at + _ROWS_AT_ONCE], most, 0))
     return _least_positive(np.concatenate(largest))
 
 

@@ -92,7 +92,8 @@ def low_rank_representation(
            [0. , 0. , 0.5, 0.5]])
     """
     for name, value in (("lam", lam), ("tol", tol)):
-        if not isinstance(value, Real) or not 0 < value < np.inf:
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not 0 < value < np.inf:
             raise ValueError(f"{name} must be a positive number, got {value!r}")
     if not isinstance(max_iter, Integral) or max_iter < 1:
         raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}")
