@@ -355,6 +355,7 @@ def test_folders_of_others_are_left_alone(tmp_path):
 @pytest.fixture
 def few(small, monkeypatch):
     """Small draws in place of the paper's."""
+    monkeypatch.setattr(claims, "cpu_count", lambda: 1)  # other processes would see the real sets
     monkeypatch.setattr(claims, "_SETS", (Draw("yale-b", 3), Draw("usps", 4, 20)))
     monkeypatch.setattr(claims, "_DIGITS", (Draw("usps", 4, 20), Draw("usps", 4)))
     monkeypatch.setattr(claims, "_FACES", Draw("pie", 3, 20))
