@@ -30,6 +30,8 @@ from enhg.experiments.protocol import (
 )
 from enhg.experiments.search import setting_for
 from enhg.experiments.tables import paper_numbers, row_name
+from enhg.graphs._structure import Structure
+from enhg.graphs.l1_graph import L1Graph
 from enhg.graphs.low_rank import LowRankGraph
 from enhg.graphs.sparse_subspace import SparseSubspaceGraph
 from enhg.learning.clustering import HypergraphClustering
@@ -238,10 +240,10 @@ def _empty(folder: Path) -> list[Line]:
 
 
 def _independent(folder: Path, runs: int) -> list[Line]:
-    """SSC and LRR on PIE, 50 images each of 15 people, with scikit-learn and NumPy alone.
+    """l1-graph, SSC and LRR on PIE, 50 images each of 15 people, with scikit-learn and NumPy alone.
 
-    SSC without sparse errors: scikit-learn's lasso, one sample at a time. LRR without errors: the
-    closed form, the best of several ranks. Both are clustered by scikit-learn's
+    l1-graph and SSC without sparse errors: scikit-learn's lasso, one sample at a time. LRR without
+    errors: the closed form at several ranks. All are clustered by scikit-learn's
     SpectralClustering; beside them ours, with the k top eigenvectors alike.
     """
 
@@ -250,7 +252,9 @@ def _independent(folder: Path, runs: int) -> list[Line]:
         X = normalize_samples(data.X).astype(np.float64)
         found = {}
         U, _, _ = np.linalg.svd(X, full_matrices=False)
-        weights = {"SSC, scikit-learn": _lasso_by_sample(X, _ALPHA_Z)}
+        gamma = _ALPHA_Z / _least_largest_product(X)
+        C = _lasso_by_sample(X, gamma)
+        weights = {"l1-graph, scikit-learn": C, "SSC, scikit-learn": _by_largest(C)}
         weights |= {f"LRR, closed form, rank {r}": (U[:, :r] @ U[:, :r].T) ** 2 for r in _RANKS}
         for name, W in weights.items():
             np.fill_diagonal(W, 0)
@@ -262,7 +266,10 @@ def _independent(folder: Path, runs: int) -> list[Line]:
                 random_state=run,
             )
             found[name] = _scores(data.y, peer.fit_predict((W + W.T) / 2))
-        ours = {"SSC, ours": SparseSubspaceGraph(alpha_z=_ALPHA_Z, alpha_e=None)}
+        ours: dict[str, Structure] = {
+            "l1-graph, ours": L1Graph(gamma=gamma, scale="absolute"),
+            "SSC, ours": SparseSubspaceGraph(alpha_z=_ALPHA_Z, alpha_e=None),
+        }
         ours |= {f"LRR, ours, lam {lam}": LowRankGraph(lam=lam) for lam in (0.1, 0.3, 1.0)}
         for name, structure in ours.items():
             structure.set_params(normalize="zero_mean")
@@ -278,18 +285,27 @@ def _independent(folder: Path, runs: int) -> list[Line]:
     ]
 
 
-def _lasso_by_sample(X: NDArray, alpha_z: float) -> NDArray:
-    """|C| of SSC without sparse errors, every row divided by its largest entry."""
-    n, d = X.shape
+def _least_largest_product(X: NDArray) -> float:
+    """SSC's μ_z."""
     products = np.abs(X @ X.T)
     np.fill_diagonal(products, 0)
-    penalty = products.max(axis=1).min() / alpha_z
+    return float(products.max(axis=1).min())
+
+
+def _by_largest(C: NDArray) -> NDArray:
+    """Every row divided by its largest entry."""
+    return C / np.maximum(C.max(axis=1, keepdims=True), np.finfo(float).tiny)
+
+
+def _lasso_by_sample(X: NDArray, gamma: float) -> NDArray:
+    """|C| of the lasso at an absolute γ."""
+    n, d = X.shape
     C = np.zeros((n, n))
     for i in range(n):
         others = np.delete(np.arange(n), i)
-        lasso = Lasso(penalty / d, fit_intercept=False, max_iter=5000)
+        lasso = Lasso(1 / gamma / d, fit_intercept=False, max_iter=5000)
         C[i, others] = np.abs(lasso.fit(X[others].T, X[i]).coef_)
-    return C / np.maximum(C.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    return C
 
 
 def _scores(y: NDArray, labels: NDArray) -> list[float]:
