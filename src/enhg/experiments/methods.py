@@ -20,16 +20,18 @@ from enhg.graphs.sparse_subspace import SparseSubspaceGraph
 
 @dataclass(frozen=True)
 class Method:
-    """A structure, the values of its parameters that are tried in all combinations, and about how
-    many times as long as the quickest it takes."""
+    """A structure, the values of its parameters that are tried (in each grid all combinations), and
+    about how many times as long as the quickest it takes."""
 
     structure: type[Structure]
-    grid: dict[str, tuple[Any, ...]]
+    grids: tuple[dict[str, tuple[Any, ...]], ...]
     slowness: int = 1
 
     def settings(self) -> list[dict[str, Any]]:
         return [
-            dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())
+            dict(zip(grid, values, strict=True))
+            for grid in self.grids
+            for values in product(*grid.values())
         ]
 
     def build(self, parameters: dict[str, Any]) -> Structure:
@@ -42,59 +44,68 @@ class Method:
 _NORMALIZE = ("auto", "zero_mean", "unit")
 METHODS = {
     "G-graph": Method(
-        GaussianGraph, {"width": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "normalize": _NORMALIZE}
+        GaussianGraph, ({"width": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "normalize": _NORMALIZE},)
     ),
     "LE-graph": Method(
-        LaplacianEigenmapGraph,
-        {"k": (3, 5, 8, 12, 16, 24), "normalize": _NORMALIZE},
+        LaplacianEigenmapGraph, ({"k": (3, 5, 8, 12, 16, 24), "normalize": _NORMALIZE},)
     ),
     "l1-graph": Method(
         L1Graph,
-        {"gamma": (10, 20, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},
+        ({"gamma": (10, 20, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},),
         slowness=8,
     ),
+    # Whitened faces are fitted nearly exactly by a smaller alpha_z.
     "SSC": Method(
         SparseSubspaceGraph,
-        {
-            "alpha_z": (10, 50, 200),
-            "alpha_e": (None, 10, 20),
-            # Whitened, its nearly exact fits take minutes, and were worse wherever tried.
-            "normalize": ("zero_mean", "unit"),
-        },
+        (
+            {"alpha_z": (2, 3, 5), "alpha_e": (None, 10), "normalize": ("auto",)},
+            {"alpha_z": (10, 50, 200, 800), "alpha_e": (None, 10, 20), "normalize": ("unit",)},
+        ),
         slowness=8,
     ),
     "LRR": Method(
         LowRankGraph,
-        {
-            "lam": (0.1, 0.3, 1.0),
-            "power": (4, 8),
-            "normalize": _NORMALIZE,
-        },
+        (
+            {"lam": (0.1, 0.3, 1.0), "power": (4, 8), "normalize": ("auto",)},
+            {"lam": (0.1, 0.3, 1.0, 3.0, 10.0), "power": (8,), "normalize": ("zero_mean", "unit")},
+            {"lam": (1.0, 3.0), "power": (4,), "normalize": ("zero_mean",)},
+        ),
         slowness=10,
     ),
     "KNN-HG": Method(
         KNNHypergraph,
-        {"k": (3, 5, 8, 12, 16, 24), "incidence": ("soft",), "normalize": _NORMALIZE},
+        ({"k": (3, 5, 8, 12, 16, 24), "incidence": ("soft",), "normalize": _NORMALIZE},),
     ),
     "SCHG": Method(
         SemanticCorrelationHypergraph,
-        {"gamma": (5, 50), "level": (3, 5, 8), "normalize": _NORMALIZE},
+        ({"gamma": (5, 50), "level": (3, 5, 8), "normalize": _NORMALIZE},),
         slowness=3,
     ),
+    # The grid of ENHG, with less of a coefficient kept and larger γ for want of λ.
     "l1-hypergraph": Method(
         L1Hypergraph,
-        {"gamma": (5, 50, 100), "level": (3, 5), "normalize": _NORMALIZE},
-        slowness=3,
+        (
+            {
+                "gamma": (5, 30, 100),
+                "level": (3, 5, 8),
+                "symmetric": (False, True),
+                "weights": ("product",),
+                "error_weight": (0.5,),
+            },
+        ),
+        slowness=8,
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
-        {
-            "gamma": (5, 10, 30),
-            "level": (5, 8, 12),
-            "symmetric": (False, True),
-            "weights": ("product",),
-            "error_weight": (0.5,),
-        },
+        (
+            {
+                "gamma": (5, 10, 30),
+                "level": (5, 8, 12),
+                "symmetric": (False, True),
+                "weights": ("product",),
+                "error_weight": (0.5,),
+            },
+        ),
         slowness=8,
     ),
 }
