@@ -114,14 +114,15 @@ def test_defaults_are_those_of_the_library(command):
 def test_single_pixels_may_be_wrong(tmp_path):
     np.save(tmp_path / "x.npy", X)
     both = {}
-    for name, more in (("plain", []), ("robust", ["--error-weight", "0.5"])):
+    for name, more in (("plain", []), ("never", ["0"]), ("robust", ["0.5"])):
         out = tmp_path / name
+        more = ["--error-weight", *more] if more else []
         assert run("cluster", tmp_path / "x.npy", "-k", 3, "-o", out, *more).exit_code == 0
         both[name] = Hypergraph.load(out / "hypergraph.npz")
-    assert both["plain"] != both["robust"]
-    result = run("cluster", tmp_path / "x.npy", "-k", 3, "-o", out, "--error-weight", "0")
+    assert both["plain"] == both["never"] != both["robust"]
+    result = run("cluster", tmp_path / "x.npy", "-k", 3, "-o", out, "--error-weight", "-1")
     assert result.exit_code == 2
-    assert "0 is not a positive number" in result.output
+    assert "-1 is not a positive number" in result.output
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ def test_whitening_divides_every_direction_by_its_formula(shape, dtype):
     centred = normalize_samples(X.astype(np.float64))
     centred -= centred.mean(axis=0)
     U, spreads, Vt = np.linalg.svd(centred, full_matrices=False)
-    expected = (U * (spreads / np.sqrt(1 + (spreads / (0.05 * spreads[0])) ** 2))) @ Vt
+    expected = (U * (spreads / np.sqrt(1 + (spreads / (0.02 * spreads[0])) ** 2))) @ Vt
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     whitened = Normalizer.of(X, "whiten")(X)
     assert whitened.dtype == dtype
@@ -265,6 +265,11 @@ def lit(n_subjects, n_images, n_features, noise, seed=0):
 
 def test_auto_whitens_where_weak_directions_tell_samples_apart():
     assert Normalizer.of(lit(20, 10, 200, noise=0.1), "auto").how == "whiten"
+
+
+def test_auto_does_not_whiten_what_is_too_large_for_errors_of_single_features():
+    assert Normalizer.of(lit(20, 10, 8192, noise=0.1), "auto").how == "whiten"
+    assert Normalizer.of(lit(20, 10, 8193, noise=0.1), "auto").how == "zero_mean"
 
 
 def test_auto_does_not_lift_noise():

@@ -97,8 +97,8 @@ def _positive(value: float) -> float:
     return value
 
 
-def _positive_or_none(value: float | None) -> float | None:
-    return None if value is None else _positive(value)
+def _positive_zero_or_none(value: float | None) -> float | None:
+    return _positive(value) if value else value
 
 
 def _open_fraction(value: float) -> float:
@@ -151,10 +151,10 @@ Level = Annotated[
 ErrorWeight = Annotated[
     float | None,
     typer.Option(
-        callback=_positive_or_none,
+        callback=_positive_zero_or_none,
         metavar="X",
-        help="Let single pixels be wrong, at this price: 0.5 helps with shadows and occlusions. "
-        "For images of up to a few thousand pixels; not done if not given.",
+        help="Let single pixels be wrong, at this price, as in shadows; 0 for never. If not "
+        "given, 0.5 for faces and the like, whose samples are whitened, and 0 for others.",
     ),
 ]
 Jobs = Annotated[
@@ -493,7 +493,9 @@ def _read(
     return samples
 
 
-def _represent(stages: Stages, X: NDArray, **options: Any) -> ElasticNetHypergraph:
+def _represent(
+    stages: Stages, X: NDArray, error_weight: float | None = None, **options: Any
+) -> ElasticNetHypergraph:
     note = "(long on the first run only, then cached)"
     with stages.stage("compile", "loading and compiling", note):
         import numpy as np
@@ -503,7 +505,10 @@ def _represent(stages: Stages, X: NDArray, **options: Any) -> ElasticNetHypergra
         kind = np.float64 if X.dtype == np.float64 else np.float32
         ElasticNetHypergraph().fit(np.random.default_rng(0).random((20, 20)).astype(kind))
     with stages.stage("represent", "rebuilding every sample from others") as progress:
-        return ElasticNetHypergraph(**options).fit(X, progress=progress)
+        structure = ElasticNetHypergraph(
+            error_weight="auto" if error_weight is None else error_weight or None, **options
+        )
+        return structure.fit(X, progress=progress)
 
 
 def _some_labels(y: NDArray, seed: int) -> NDArray:

@@ -19,12 +19,14 @@ Normalization = Literal["auto", "zero_mean", "unit", "whiten", "lift", "none"]
 # Below this many features a sample's own mean and length are most of what it has to say.
 _LIFT_BELOW = 16
 _LIFT_HEIGHT = 3.0
-_DAMPED_FROM = 0.05  # of the strongest direction's spread
+_DAMPED_FROM = 0.02  # of the strongest direction's spread
 _LEARNED_FROM = 5000  # samples: enough to know the main directions
 _COMPARED = 2000  # samples
 _STRONG = 0.9  # of the variance
 _MORE_THAN_NOISE = 1.3
 _SAME = 1 - 1e-6
+# Whitened samples need errors of single features, which take the square of their number.
+_WHITENED_UP_TO = 8192
 
 
 def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
@@ -111,12 +113,12 @@ class Normalizer:
     - "whiten": "zero_mean", then the mean sample is subtracted, the main directions of all
       samples are damped to about the same spread, and the length made 1. Light and pose, which
       move a face most, then count no more than what tells people apart. A direction of spread s
-      is divided by √(1 + (s / 0.05 s₁)²), s₁ the largest: the weak ones stay as they are.
+      is divided by √(1 + (s / 0.02 s₁)²), s₁ the largest: the weak ones stay as they are.
     - "lift": for points in few dimensions, where nearness is distance and not direction. The
       mean sample is subtracted, the spread made 1, a constant appended and the length made 1,
       so that points near each other, and only those, point the same way.
-    - "auto": "lift" below 16 features; from there on "whiten" if the weak directions, which it
-      lifts, hold more than noise, and "zero_mean" if not. Asked of the directions beyond 90 % of
+    - "auto": "lift" below 16 features; "zero_mean" above 8192; from 16 to there "whiten" if the
+      weak directions, which it lifts, hold more than noise, and "zero_mean" if not. Asked of the directions beyond 90 % of
       the variance alone: by how many standard deviations of all cosines does the nearest other
       sample stand out? Of n samples of noise, √(2 ln n); here it must be 1.3 times that. No
       labels are needed.
@@ -137,6 +139,8 @@ class Normalizer:
             raise ValueError(f"normalize must be one of {allowed}, got {how!r}")
         if how == "auto" and X.shape[1] < _LIFT_BELOW:
             how = "lift"
+        if how == "auto" and X.shape[1] > _WHITENED_UP_TO:
+            how = "zero_mean"
         if how in ("auto", "whiten"):
             few, _ = _normalized(_some(X, _LEARNED_FROM))
             if how == "whiten" or weak_contrast(few) > _MORE_THAN_NOISE:

@@ -202,6 +202,21 @@ def test_sparse_errors_are_those_of_the_representation(samples):
     assert structure.connect(samples[:3]).shape == (3, len(samples))
 
 
+@pytest.mark.parametrize(("normalize", "weight"), [("whiten", 0.5), ("zero_mean", None)])
+def test_single_pixels_may_be_wrong_where_samples_are_whitened(samples, normalize, weight):
+    by_itself = ElasticNetHypergraph(normalize=normalize).fit(samples)
+    asked = ElasticNetHypergraph(normalize=normalize, error_weight=weight).fit(samples)
+    other = ElasticNetHypergraph(normalize=normalize, error_weight=None if weight else 0.5)
+    assert by_itself.error_weight_ == weight
+    assert by_itself.graph_ == asked.graph_ != other.fit(samples).graph_
+
+
+@pytest.mark.parametrize("weight", [0, -1.0, "none", np.inf])
+def test_a_wrong_price_of_errors(samples, weight):
+    with pytest.raises(ValueError, match="error_weight must be"):
+        ElasticNetHypergraph(error_weight=weight).fit(samples)
+
+
 def test_products_on_a_pattern_are_those_of_the_dense_product():
     rng = np.random.default_rng(1)
     z = sparse.random_array((40, 25), density=0.2, rng=rng, data_sampler=rng.normal, format="csr")

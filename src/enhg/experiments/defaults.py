@@ -37,7 +37,7 @@ def settings() -> list[Setting]:
     """γ and λ together, then each other choice varied alone from the defaults."""
     grid: list[Setting] = [
         {"structure": {"gamma": gamma, "lam": lam}}
-        for gamma, lam in itertools.product((5, 10, 20, 50), (2, 5, 10, 20))
+        for gamma, lam in itertools.product((3, 5, 10, 20), (2, 5, 20))
     ]
     structure: list[dict[str, Any]] = [
         {"level": 3}, {"level": 4}, {"level": 6}, {"level": 7}, {"level": 10},
@@ -46,8 +46,9 @@ def settings() -> list[Setting]:
         {"rule": "mass", "level": 0.3}, {"rule": "mean"},
         {"incidence": "binary"}, {"weights": "product"}, {"weights": "uniform"},
         {"signed": True}, {"symmetric": True}, {"normalize": "unit"}, {"normalize": "zero_mean"},
-        {"error_weight": 1.0}, {"error_weight": 0.5}, {"error_weight": 0.3},
-        {"loss": "norm"}, {"lam": 0},
+        {"error_weight": None}, {"error_weight": 1.0}, {"error_weight": 0.5}, {"error_weight": 0.3},
+        {"lam": 20, "level": 7}, {"lam": 20, "level": 10},
+        {"loss": "norm", "error_weight": None}, {"lam": 0},
     ]  # fmt: skip
     clustering: list[dict[str, Any]] = [
         {"spectrum": "equal"}, {"spectrum": "resolvent"}, {"unit_rows": False}

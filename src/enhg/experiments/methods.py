@@ -67,7 +67,7 @@ METHODS = {
         LowRankGraph,
         (
             {"lam": (0.1, 0.3, 1.0), "power": (4, 8), "normalize": ("auto",)},
-            {"lam": (0.1, 0.3, 1.0, 3.0, 10.0), "power": (8,), "normalize": ("zero_mean", "unit")},
+            {"lam": (0.1, 0.3, 1.0, 2.0, 3.0), "power": (8,), "normalize": ("zero_mean", "unit")},
             {"lam": (1.0, 3.0), "power": (4,), "normalize": ("zero_mean",)},
         ),
         slowness=10,
@@ -86,7 +86,7 @@ METHODS = {
         L1Hypergraph,
         (
             {
-                "gamma": (5, 30, 100),
+                "gamma": (5, 15, 50),
                 "level": (3, 5, 8),
                 "symmetric": (False, True),
                 "weights": ("product",),
@@ -99,8 +99,9 @@ METHODS = {
         ElasticNetHypergraph,
         (
             {
-                "gamma": (5, 10, 30),
-                "level": (5, 8, 12),
+                "gamma": (3, 10, 30),
+                "lam": (20,),
+                "level": (5, 7, 10),
                 "symmetric": (False, True),
                 "weights": ("product",),
                 "error_weight": (0.5,),

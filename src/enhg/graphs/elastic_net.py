@@ -29,6 +29,7 @@ _LEVELS = {
     "mass": 0.9,
     "number": 0.0,
 }
+_ERROR_WEIGHT = 0.5
 
 
 class ElasticNetHypergraph(Structure):
@@ -47,19 +48,21 @@ class ElasticNetHypergraph(Structure):
 
     Parameters
     ----------
-    gamma, lam, loss, scale, error_weight, tol, memory, n_jobs
-        Of the elastic net, as in `self_representation`. With `error_weight` (0.3 to 0.5 did
-        best) single pixels may be wrong: on images, where there are shadows or strokes out of
-        place, it helps nearly everywhere (docs/defaults.md). It stores the square of the number of
-        features and with a large `gamma` takes many times as long, so it is not on by itself.
+    gamma, lam, loss, scale, tol, memory, n_jobs
+        Of the elastic net, as in `self_representation`.
+    error_weight : "auto", float or None
+        Single pixels may be wrong, at this price (see `self_representation`); None: they may not.
+        "auto" is 0.5 where samples are whitened, which raises what is wrong in single pixels, and
+        None elsewhere, where it changes little. It stores the square of the number of features,
+        and takes many times as long with a `gamma` of 30 and more.
     normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
         What is done to the samples first. "zero_mean": zero mean over a sample's own features
         and unit length; "unit": only unit length; "whiten": "zero_mean", with the main
         directions of all samples damped to one spread, which helps where light and pose hide
         what matters (faces) and harms where they do not (digits); "lift": for points in a few
         dimensions, a constant feature is added so that direction tells their place; "auto":
-        "lift" below 16 features, and from there on "whiten" if the weak directions hold more
-        than noise, "zero_mean" if not (see docs/method.md).
+        "lift" below 16 features, "zero_mean" above 8192, and between them "whiten" if the weak
+        directions hold more than noise, "zero_mean" if not (see docs/method.md).
     rule : {"top", "largest", "support_mean", "mean", "mass", "number"}
         Which coefficients are prominent: the `level` largest; those above `level` times the
         largest, the mean over the non-zeros, or the mean over all n entries (the paper's θ at
@@ -85,6 +88,8 @@ class ElasticNetHypergraph(Structure):
     graph_ : Hypergraph
     representation_ : Representation
         Of the normalised samples.
+    error_weight_ : float or None
+        The one that was used.
 
     Examples
     --------
@@ -101,7 +106,7 @@ class ElasticNetHypergraph(Structure):
         lam: float = 5.0,
         loss: Loss = "squared",
         scale: Scale = "relative",
-        error_weight: float | None = None,
+        error_weight: float | Literal["auto"] | None = "auto",
         normalize: Normalization = "auto",
         rule: Rule = "top",
         level: float | None = None,
@@ -130,6 +135,9 @@ class ElasticNetHypergraph(Structure):
         self.n_jobs = n_jobs
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
+        self.error_weight_ = self.error_weight
+        if self.error_weight == "auto":
+            self.error_weight_ = _ERROR_WEIGHT if self.normalizer_.how == "whiten" else None
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
@@ -168,7 +176,7 @@ class ElasticNetHypergraph(Structure):
             loss=self.loss,
             scale=self.scale,
             dictionary=dictionary,
-            error_weight=self.error_weight,
+            error_weight=self.error_weight_,
             tol=self.tol,
             memory=self.memory,
             n_jobs=self.n_jobs,

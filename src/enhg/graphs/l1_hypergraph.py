@@ -36,7 +36,7 @@ class L1Hypergraph(ElasticNetHypergraph):
         gamma: float = 10.0,
         loss: Loss = "squared",
         scale: Scale = "relative",
-        error_weight: float | None = None,
+        error_weight: float | Literal["auto"] | None = "auto",
         normalize: Normalization = "auto",
         rule: Rule = "top",
         level: float | None = None,
