@@ -231,7 +231,8 @@ def test_products_on_a_pattern_are_those_of_the_dense_product():
 
 @pytest.mark.parametrize("incidence", ["soft", "binary"])
 def test_centroids_and_memberships(samples, incidence):
-    H = ElasticNetHypergraph(incidence=incidence).fit(samples).graph_.incidence.toarray()
+    structure = ElasticNetHypergraph(level=5, incidence=incidence).fit(samples)
+    H = structure.graph_.incidence.toarray()
     np.testing.assert_array_equal(np.diag(H), 1)
     assert set(np.unique(H)) == {0, 1} if incidence == "binary" else np.any((H > 0) & (H < 1))
     # All members together count as much as the centroid, or each of them does.

@@ -46,7 +46,7 @@ _GAMMA, _LAM = 0.18, 0.01  # the paper's
 _DIGITS = (Draw("usps", 10, 200), Draw("usps", 10))
 _FACES = Draw("pie", 15, 50)
 _SETS = (Draw("yale-b", 10), Draw("yale-b", 38), Draw("pie", 15), Draw("usps", 10, 200))
-_LITERAL = {"rule": "mean", "level": None, "incidence": "binary", "weights": "product"}
+_LITERAL = {"rule": "mean", "level": None, "incidence": "binary"}
 _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "nothing: the one setting of the tables": ({}, {}),
     "θ is the mean of all \\|z\\|": ({"rule": "mean", "level": None}, {}),
@@ -61,14 +61,14 @@ _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"error_weight": None, "loss": "norm"},
         {},
     ),
-    "no whitening": ({"normalize": "zero_mean"}, {}),
-    "no whitening, no errors of single pixels": (
-        {"normalize": "zero_mean", "error_weight": None},
+    "no whitening, errors of single pixels": (
+        {"normalize": "zero_mean", "error_weight": 0.5},
         {},
     ),
+    "no whitening, no errors of single pixels": ({"normalize": "zero_mean"}, {}),
     "λ = 0": ({"lam": 0}, {}),
     "the paper's θ, rows, eigenvectors, incidence and weights": (
-        _LITERAL | {"normalize": "zero_mean", "error_weight": None},
+        _LITERAL | {"normalize": "zero_mean"},
         {"unit_rows": False, "spectrum": "equal"},
     ),
 }

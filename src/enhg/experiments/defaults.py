@@ -40,14 +40,14 @@ def settings() -> list[Setting]:
         for gamma, lam in itertools.product((3, 5, 10, 20), (2, 5, 20))
     ]
     structure: list[dict[str, Any]] = [
-        {"level": 3}, {"level": 4}, {"level": 6}, {"level": 7}, {"level": 10},
+        {"level": 3}, {"level": 5}, {"level": 10}, {"level": 15},
         {"rule": "largest", "level": 0.2}, {"rule": "largest", "level": 0.4},
         {"rule": "support_mean"}, {"rule": "support_mean", "level": 3.0},
         {"rule": "mass", "level": 0.3}, {"rule": "mean"},
-        {"incidence": "binary"}, {"weights": "product"}, {"weights": "uniform"},
+        {"incidence": "binary"}, {"weights": "cosine"}, {"weights": "uniform"},
         {"signed": True}, {"symmetric": True}, {"normalize": "unit"}, {"normalize": "zero_mean"},
         {"error_weight": None}, {"error_weight": 1.0}, {"error_weight": 0.5}, {"error_weight": 0.3},
-        {"lam": 20, "level": 7}, {"lam": 20, "level": 10},
+        {"lam": 20, "level": 5}, {"lam": 20, "level": 10},
         {"loss": "norm", "error_weight": None}, {"lam": 0},
     ]  # fmt: skip
     clustering: list[dict[str, Any]] = [
@@ -58,8 +58,8 @@ def settings() -> list[Setting]:
         {"class_mass": "labels"}, {"class_mass": "labels", "alpha": 0.9}
     ]  # fmt: skip
     paper: Setting = {
-        "structure": {"rule": "mean", "incidence": "binary", "weights": "product",
-                      "normalize": "unit", "loss": "norm", "lam": 0.01},
+        "structure": {"rule": "mean", "incidence": "binary", "normalize": "unit",
+                      "loss": "norm", "lam": 0.01},
         "clustering": {"spectrum": "equal", "unit_rows": False},
         "classification": {"class_mass": "none"},
     }  # fmt: skip
@@ -134,11 +134,13 @@ sets: scikit-learn's digits (1797), Extended Yale B with 10 and with all 38 subj
 2414), PIE with 15 subjects (2550; pixels that went through JPEG) and USPS with 200 images a digit.
 Labels were used for scoring only. The mean is over all figures of a line.
 
-Sparse errors (`error_weight`) gain a little nearly everywhere; they are no default because they
-store the square of the number of features. Otherwise the top of the table is flat. Without
-whitening (`normalize=zero_mean`) faces lose, PIE most of all; digits are not whitened. The literal
-reading of the paper (its θ, product weights, binary incidence, unscaled rows, no class mass) is
-the last line.
+Faces are whitened and digits are not, by themselves (`normalize="auto"`); where samples are whitened,
+single pixels may be wrong (`error_weight="auto"`). The two belong together: without whitening
+(`normalize=zero_mean`) all faces lose, and with whitening but without such errors
+(`error_weight=None`) the fewest faces lose most. Ten members a hyperedge (`level=10`, the tables of
+the paper made again have them) do better than seven by what PIE gains, where a person has 170 images;
+digits lose a little, so seven is the default. Otherwise the top of the table is flat. The literal
+reading of the paper (its θ, binary incidence, unscaled rows, no class mass) is the last line.
 
 """
 

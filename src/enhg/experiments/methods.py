@@ -81,7 +81,8 @@ METHODS = {
         ({"gamma": (5, 50), "level": (3, 5, 8), "normalize": _NORMALIZE},),
         slowness=3,
     ),
-    # The grid of ENHG, with less of a coefficient kept and larger γ for want of λ.
+    # The grid of ENHG, with smaller hyperedges and larger γ for want of λ, and errors of single
+    # pixels on digits as well, which help it there.
     "l1-hypergraph": Method(
         L1Hypergraph,
         (
@@ -89,7 +90,6 @@ METHODS = {
                 "gamma": (5, 15, 50),
                 "level": (3, 5, 8),
                 "symmetric": (False, True),
-                "weights": ("product",),
                 "error_weight": (0.5,),
             },
         ),
@@ -103,8 +103,6 @@ METHODS = {
                 "lam": (20,),
                 "level": (5, 7, 10),
                 "symmetric": (False, True),
-                "weights": ("product",),
-                "error_weight": (0.5,),
             },
         ),
         slowness=8,

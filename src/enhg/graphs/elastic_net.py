@@ -22,7 +22,7 @@ from enhg.representation.solver import self_representation
 Rule = Literal["top", "largest", "support_mean", "mean", "mass", "number"]
 
 _LEVELS = {
-    "top": 5,
+    "top": 7,
     "largest": 0.3,
     "support_mean": 1.0,
     "mean": 1.0,
@@ -69,7 +69,7 @@ class ElasticNetHypergraph(Structure):
         level 1, which keeps nearly every non-zero); the smallest set that carries the fraction
         `level` of the l1 mass; those above the number `level`.
     level : float, optional
-        The rule's figure; by default 5, 0.3, 1, 1, 0.9 and 0, in the order above.
+        The rule's figure; by default 7, 0.3, 1, 1, 0.9 and 0, in the order above.
     signed : bool
         Take z itself (the paper's algorithm box) instead of |z| (its equation): negative
         coefficients count as zero, in the comparison and in what they are compared with.
@@ -80,8 +80,8 @@ class ElasticNetHypergraph(Structure):
     incidence : {"soft", "binary"}
         Memberships in proportion to the coefficients, which together count as much as the
         centroid, or 1 as in the paper.
-    weights : {"cosine", "product", "uniform"}
-        |⟨zᵢ, zⱼ⟩| of unit-length z, of z as it is (the paper), or every weight 1.
+    weights : {"product", "cosine", "uniform"}
+        |⟨zᵢ, zⱼ⟩| of z as it is (the paper), of unit-length z, or every weight 1.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class ElasticNetHypergraph(Structure):
         signed: bool = False,
         symmetric: bool = False,
         incidence: Literal["soft", "binary"] = "soft",
-        weights: Literal["cosine", "product", "uniform"] = "cosine",
+        weights: Literal["product", "cosine", "uniform"] = "product",
         tol: float = 1e-4,
         memory: int | None = None,
         n_jobs: int | None = None,
@@ -185,7 +185,7 @@ class ElasticNetHypergraph(Structure):
 
     def _check_choices(self) -> None:
         require_one_of("incidence", self.incidence, ("soft", "binary"))
-        require_one_of("weights", self.weights, ("cosine", "product", "uniform"))
+        require_one_of("weights", self.weights, ("product", "cosine", "uniform"))
         _check_level(self.rule, self.level)
 
 

@@ -43,7 +43,7 @@ class L1Hypergraph(ElasticNetHypergraph):
         signed: bool = False,
         symmetric: bool = False,
         incidence: Literal["soft", "binary"] = "soft",
-        weights: Literal["cosine", "product", "uniform"] = "cosine",
+        weights: Literal["product", "cosine", "uniform"] = "product",
         tol: float = 1e-4,
         memory: int | None = None,
         n_jobs: int | None = None,
