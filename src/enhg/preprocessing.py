@@ -118,10 +118,10 @@ class Normalizer:
       mean sample is subtracted, the spread made 1, a constant appended and the length made 1,
       so that points near each other, and only those, point the same way.
     - "auto": "lift" below 16 features; "zero_mean" above 8192; from 16 to there "whiten" if the
-      weak directions, which it lifts, hold more than noise, and "zero_mean" if not. Asked of the directions beyond 90 % of
-      the variance alone: by how many standard deviations of all cosines does the nearest other
-      sample stand out? Of n samples of noise, √(2 ln n); here it must be 1.3 times that. No
-      labels are needed.
+      weak directions, which it lifts, hold more than noise, and "zero_mean" if not. Asked of the
+      directions beyond 90 % of the variance alone: by how many standard deviations of all cosines
+      does the nearest other sample stand out? Of n samples of noise, √(2 ln n); here it must be
+      1.3 times that. No labels are needed.
     - "none": as they come.
     """
 

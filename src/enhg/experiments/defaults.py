@@ -134,13 +134,13 @@ sets: scikit-learn's digits (1797), Extended Yale B with 10 and with all 38 subj
 2414), PIE with 15 subjects (2550; pixels that went through JPEG) and USPS with 200 images a digit.
 Labels were used for scoring only. The mean is over all figures of a line.
 
-Faces are whitened and digits are not, by themselves (`normalize="auto"`); where samples are whitened,
-single pixels may be wrong (`error_weight="auto"`). The two belong together: without whitening
-(`normalize=zero_mean`) all faces lose, and with whitening but without such errors
-(`error_weight=None`) the fewest faces lose most. Ten members a hyperedge (`level=10`, the tables of
-the paper made again have them) do better than seven by what PIE gains, where a person has 170 images;
-digits lose a little, so seven is the default. Otherwise the top of the table is flat. The literal
-reading of the paper (its θ, binary incidence, unscaled rows, no class mass) is the last line.
+Faces are whitened and digits are not, by themselves (`normalize="auto"`); where samples are
+whitened, single pixels may be wrong (`error_weight="auto"`). The two belong together: without
+whitening (`normalize=zero_mean`) all faces lose, and with whitening but without such errors
+(`error_weight=None`) the smallest set of faces loses most. Ten members a hyperedge (`level=10`, as
+`enhg reproduce` has) do better than seven by what PIE gains, where a person has 170 images; digits
+lose a little, so seven is the default. Otherwise the top of the table is flat. The literal reading
+of the paper (its θ, binary incidence, unscaled rows, no class mass) is the last line.
 
 """
 
