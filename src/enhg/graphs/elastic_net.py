@@ -135,9 +135,12 @@ class ElasticNetHypergraph(Structure):
         self.n_jobs = n_jobs
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        self.error_weight_ = self.error_weight
-        if self.error_weight == "auto":
-            self.error_weight_ = _ERROR_WEIGHT if self.normalizer_.how == "whiten" else None
+        whitened = self.normalizer_.how == "whiten"
+        self.error_weight_: float | None = (
+            (_ERROR_WEIGHT if whitened else None)
+            if self.error_weight == "auto"
+            else self.error_weight
+        )
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
