@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from scipy.ndimage import gaussian_filter
 
 from enhg.datasets import load
 from enhg.preprocessing import Normalizer, check_samples, normalize_samples
@@ -240,6 +241,78 @@ def test_samples_without_a_direction_get_none_by_whitening():
     np.testing.assert_allclose(np.linalg.norm(np.delete(whitened, 3, axis=0), axis=1), 1)
 
 
+def blurred(n, side, seed=0):
+    """Images of smooth noise on a black ground, as rows."""
+    noise = np.random.default_rng(seed).normal(size=(n, side, side))
+    grounds = np.zeros((n, side + 2, side + 2))
+    grounds[:, 1:-1, 1:-1] = 1 + gaussian_filter(noise, (0, 1, 1))
+    return grounds.reshape(n, -1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_smoothing_mixes_features_by_its_formula(dtype):
+    X = blurred(500, 8).astype(dtype)
+    ink = X[0] != 0
+    unit = X.astype(np.float64) / np.linalg.norm(X, axis=1, keepdims=True)
+    shared = np.zeros((100, 100))
+    correlation = np.corrcoef(unit[:, ink].T) - np.eye(ink.sum())
+    for feature, row in zip(np.flatnonzero(ink), correlation, strict=True):
+        best = np.argsort(row)[-4:]
+        shared[feature, np.flatnonzero(ink)[best]] = np.maximum(2 * row[best] - 1, 0)
+    shared = np.maximum(shared, shared.T)
+    step = shared / 2 / np.maximum((shared > 0).sum(axis=1), 4)[:, None]
+    step += np.diag(1 - step.sum(axis=1))
+    expected = normalize_samples(X.astype(np.float64) @ np.linalg.matrix_power(step, 12).T)
+    smoothed = Normalizer.of(X, "smooth")
+    assert smoothed.how == "smooth"
+    assert smoothed(X).dtype == dtype
+    np.testing.assert_allclose(smoothed(X), expected, atol=2e-5)
+
+
+def test_smoothing_finds_the_neighbours_of_pixels():
+    mixing = Normalizer.of(blurred(1000, 10), "smooth").mixing.tocoo()
+    places = np.stack(np.unravel_index([mixing.row, mixing.col], (12, 12)))
+    apart = np.abs(places[:, 0] - places[:, 1]).sum(axis=0)
+    assert apart.max() <= 2
+    assert (apart == 1).sum() == 2 * 2 * 9 * 10  # every pixel with all beside it
+
+
+def test_smoothing_does_not_depend_on_the_order_of_features():
+    X = blurred(300, 6)
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    np.testing.assert_allclose(
+        Normalizer.of(X[:, order], "smooth")(X[:, order]),
+        Normalizer.of(X, "smooth")(X)[:, order],
+        atol=1e-12,
+    )
+
+
+def test_smoothing_is_learned_once_and_serves_new_samples():
+    X = blurred(5000, 4)
+    learned = Normalizer.of(X[:4900], "smooth")
+    np.testing.assert_allclose(learned(X)[-100:], learned(X[-100:]), atol=1e-12)
+
+
+def test_smoothing_leaves_features_that_are_not_correlated(no_warnings):
+    X = np.random.default_rng(0).normal(size=(300, 40))
+    learned = Normalizer.of(X, "smooth")
+    assert learned.how == "zero_mean"
+    np.testing.assert_array_equal(learned(X), normalize_samples(X))
+
+
+@pytest.mark.parametrize("X", [images(1), images(5), np.ones((9, 20)), np.ones((9, 1))])
+def test_smoothing_where_there_is_nothing_to_learn_from(X, no_warnings):
+    assert Normalizer.of(X.astype(float), "smooth").how == "zero_mean"
+
+
+def test_samples_without_a_direction_get_none_by_smoothing():
+    X = blurred(300, 6).astype(np.float32)
+    X[3] = 7
+    with pytest.warns(UserWarning, match="1 of 300 samples are constant"):
+        smoothed = Normalizer.of(X, "smooth")(X)
+    assert not smoothed[3].any()
+
+
 def test_copies_do_not_count_as_near_samples():
     X = np.random.default_rng(0).normal(size=(150, 60))
     assert Normalizer.of(np.repeat(X, 2, axis=0), "auto").how == "zero_mean"
@@ -273,7 +346,7 @@ def test_auto_does_not_whiten_what_is_too_large_for_errors_of_single_features():
 
 
 def test_auto_does_not_lift_noise():
-    assert Normalizer.of(lit(20, 10, 200, noise=20.0), "auto").how == "zero_mean"
+    assert Normalizer.of(lit(20, 10, 200, noise=20.0), "auto").how == "smooth"
     assert Normalizer.of(np.random.default_rng(0).normal(size=(300, 100)), "auto").how == (
         "zero_mean"
     )
@@ -285,8 +358,8 @@ def test_auto_does_without_whitening_where_there_is_nothing_to_learn_from(n, no_
     assert Normalizer.of(np.ones((n, 20)), "auto").how == "zero_mean"
 
 
-def test_auto_whitens_faces_and_not_digits(data_folder):
+def test_auto_whitens_faces_and_smooths_digits(data_folder):
     faces = load("yale-b", data_folder).first_classes(10)
     digits = load("usps", data_folder).first_classes(4)
     assert Normalizer.of(check_samples(faces.X), "auto").how == "whiten"
-    assert Normalizer.of(check_samples(digits.X), "auto").how == "zero_mean"
+    assert Normalizer.of(check_samples(digits.X), "auto").how == "smooth"

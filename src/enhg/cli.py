@@ -214,7 +214,7 @@ def cluster(
     color: Color = False,
     gamma: Gamma = 10,
     lam: Lam = 5,
-    level: Level = 7,
+    level: Level = 10,
     error_weight: ErrorWeight = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -300,7 +300,7 @@ def classify(
     ] = 0.98,
     gamma: Gamma = 10,
     lam: Lam = 5,
-    level: Level = 7,
+    level: Level = 10,
     error_weight: ErrorWeight = None,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Has no effect: nothing here is random.")

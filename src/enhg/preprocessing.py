@@ -9,12 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
 # Integers this small are exact in float32, which halves memory and doubles speed.
 _SMALL_INTEGERS = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.uint16), np.dtype(np.int16))
 
-Normalization = Literal["auto", "zero_mean", "unit", "whiten", "lift", "none"]
+Normalization = Literal["auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"]
 
 # Below this many features a sample's own mean and length are most of what it has to say.
 _LIFT_BELOW = 16
@@ -27,6 +28,10 @@ _MORE_THAN_NOISE = 1.3
 _SAME = 1 - 1e-6
 # Whitened samples need errors of single features, which take the square of their number.
 _WHITENED_UP_TO = 8192
+_MIXED_WITH = 4  # features: as many as the sides of a pixel
+_MIXED_TIMES = 12
+_MIXED_ABOVE = 0.5  # correlation
+_BLOCK = 4096  # samples
 
 
 def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
@@ -114,14 +119,18 @@ class Normalizer:
       samples are damped to about the same spread, and the length made 1. Light and pose, which
       move a face most, then count no more than what tells people apart. A direction of spread s
       is divided by √(1 + (s / 0.02 s₁)²), s₁ the largest: the weak ones stay as they are.
+    - "smooth": "zero_mean", after features were mixed with those they are most correlated with;
+      of pixels these are the neighbours, so that strokes that lie a pixel apart still meet.
+      Twelve times a feature takes (2r - 1)/8 of each of four others, r their correlation, and
+      keeps the rest of itself; nothing where r is below 1/2, or small enough to be chance.
     - "lift": for points in few dimensions, where nearness is distance and not direction. The
       mean sample is subtracted, the spread made 1, a constant appended and the length made 1,
       so that points near each other, and only those, point the same way.
     - "auto": "lift" below 16 features; "zero_mean" above 8192; from 16 to there "whiten" if the
-      weak directions, which it lifts, hold more than noise, and "zero_mean" if not. Asked of the
-      directions beyond 90 % of the variance alone: by how many standard deviations of all cosines
-      does the nearest other sample stand out? Of n samples of noise, √(2 ln n); here it must be
-      1.3 times that. No labels are needed.
+      weak directions, which it lifts, hold more than noise. Asked of the directions beyond 90 %
+      of the variance alone: by how many standard deviations of all cosines does the nearest
+      other sample stand out? Of n samples of noise, √(2 ln n); here it must be 1.3 times that.
+      If not, "smooth" where features are correlated, and else "zero_mean". No labels are needed.
     - "none": as they come.
     """
 
@@ -130,22 +139,21 @@ class Normalizer:
     spread: float = 1.0
     directions: NDArray | None = None
     damping: NDArray | None = None
+    mixing: sparse.csr_array | None = None
 
     @staticmethod
     def of(X: NDArray, how: Normalization) -> Normalizer:
         """Learn from the samples X."""
-        allowed = ("auto", "zero_mean", "unit", "whiten", "lift", "none")
+        allowed = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
         if how not in allowed:
             raise ValueError(f"normalize must be one of {allowed}, got {how!r}")
-        if how == "auto" and X.shape[1] < _LIFT_BELOW:
-            how = "lift"
-        if how == "auto" and X.shape[1] > _WHITENED_UP_TO:
-            how = "zero_mean"
-        if how in ("auto", "whiten"):
-            few, _ = _normalized(_some(X, _LEARNED_FROM))
-            if how == "whiten" or weak_contrast(few) > _MORE_THAN_NOISE:
-                return Normalizer._whitening(few)
-            how = "zero_mean"
+        if how == "auto":
+            how = _fitting(X)
+        if how == "whiten":
+            return Normalizer._whitening(_normalized(_some(X, _LEARNED_FROM))[0])
+        if how == "smooth":
+            mixing = _mixing(X)
+            return Normalizer("zero_mean" if mixing is None else how, mixing=mixing)
         if how != "lift":
             return Normalizer(how)
         mean = X.mean(axis=0, dtype=np.float64)
@@ -174,7 +182,24 @@ class Normalizer:
             X = samples - self.mean
             X += ((X @ self.directions) * self.damping) @ self.directions.T
             X[empty] = 0  # what has no direction gets none from the mean
-        return normalize_samples(X, center=self.how == "zero_mean")
+        if self.mixing is not None:
+            X, _ = _normalized(X)
+            for block in np.array_split(X, range(_BLOCK, len(X), _BLOCK)):
+                mixed = np.ascontiguousarray(block.T)
+                for _ in range(_MIXED_TIMES):
+                    mixed = self.mixing @ mixed
+                block[:] = mixed.T
+        return normalize_samples(X, center=self.how in ("zero_mean", "smooth"))
+
+
+def _fitting(X: NDArray) -> Normalization:
+    """What "auto" stands for."""
+    if X.shape[1] < _LIFT_BELOW:
+        return "lift"
+    if X.shape[1] > _WHITENED_UP_TO:
+        return "zero_mean"
+    few, _ = _normalized(_some(X, _COMPARED))
+    return "whiten" if weak_contrast(few) > _MORE_THAN_NOISE else "smooth"
 
 
 def _some(X: NDArray, count: int) -> NDArray:
@@ -192,6 +217,29 @@ def _main_directions(X: NDArray) -> tuple[NDArray, NDArray]:
     kept = squares > max(X.shape) * np.finfo(float).eps * max(squares[-1], 0)
     spreads, vectors = np.sqrt(squares[kept])[::-1], vectors[:, kept][:, ::-1]
     return spreads, X.T @ (vectors / spreads) if wide else vectors
+
+
+def _mixing(X: NDArray) -> sparse.csr_array | None:
+    """What every feature takes from each (see `Normalizer`), rows that sum to 1; None if all keep
+    to themselves."""
+    X, _ = _normalized(_some(X, _COMPARED), center=False)
+    n, d = X.shape
+    least = max(_MIXED_ABOVE, np.sqrt(2 * np.log(d) / n))
+    if d == 1 or least >= 1:
+        return None
+    features, constant = _normalized(np.ascontiguousarray(X.T))
+    nearest = kneighbors_graph(features, min(_MIXED_WITH, d - 1), mode="distance")
+    takers = np.repeat(np.arange(d), np.diff(nearest.indptr))
+    correlation = 1 - nearest.data**2 / 2
+    correlation[constant[takers] | constant[nearest.indices]] = 0
+    nearest.data = np.maximum((correlation - least) / (1 - least), 0)
+    nearest.eliminate_zeros()
+    if nearest.nnz == 0:
+        return None
+    shared = sparse.csr_array(nearest.maximum(nearest.T))
+    most = np.maximum(np.diff(shared.indptr), _MIXED_WITH)
+    taken = sparse.diags_array(0.5 / most) @ shared
+    return (taken + sparse.diags_array(1 - taken.sum(axis=1))).astype(X.dtype).tocsr()
 
 
 def weak_contrast(X: NDArray) -> float:

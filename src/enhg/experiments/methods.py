@@ -51,14 +51,14 @@ METHODS = {
     ),
     "l1-graph": Method(
         L1Graph,
-        ({"gamma": (10, 20, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},),
+        ({"gamma": (5, 10, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},),
         slowness=8,
     ),
     # Whitened faces are fitted nearly exactly by a smaller alpha_z.
     "SSC": Method(
         SparseSubspaceGraph,
         (
-            {"alpha_z": (2, 3, 5), "alpha_e": (None, 10), "normalize": ("auto",)},
+            {"alpha_z": (1.5, 2, 3), "alpha_e": (None, 10), "normalize": ("auto",)},
             {"alpha_z": (10, 50, 200, 800), "alpha_e": (None, 10, 20), "normalize": ("unit",)},
         ),
         slowness=8,
@@ -97,14 +97,7 @@ METHODS = {
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
-        (
-            {
-                "gamma": (3, 10, 30),
-                "lam": (20,),
-                "level": (5, 7, 10),
-                "symmetric": (False, True),
-            },
-        ),
+        ({"gamma": (3, 10, 30), "lam": (5, 20), "level": (5, 7, 10)},),
         slowness=8,
     ),
 }

@@ -9,13 +9,16 @@ Where the tables draw images at random the draw here has another seed, which sti
 images with theirs; Extended Yale B and PIE are clustered whole by both. Labels are
 used for scoring, and for the few that classification is given. The setting of a structure for all
 tables is the one of the best mean over all sets and figures; the settings tuned for each set and
-task are the best on it. They go to `settings.json`. Every figure is kept as it is there, in
-`docs/search.csv`; remove it to search anew.
+task are the best on it. They go to `settings.json`, and what they were chosen from, the mean of
+the runs of everything that was tried, to `docs/search.csv`. Every single figure is kept as it is
+there, in `search-cells.csv`; remove it to search anew.
 """
 
 from __future__ import annotations
 
+import csv
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -26,9 +29,20 @@ import typer
 
 from enhg._progress import reporting
 from enhg.experiments.methods import METHODS
-from enhg.experiments.protocol import Cells, Draw, Row, Task, Work, carry_out, written
+from enhg.experiments.protocol import (
+    Cells,
+    Draw,
+    Row,
+    Task,
+    Work,
+    carry_out,
+    write_csv,
+    written,
+)
 
 SETTINGS_FILE = Path(__file__).with_name("settings.json")
+_TRIED = ("task", "dataset", "method", "structure", "learner")
+_FIGURES = ("ac", "nmi", "accuracy")
 _SPECTRA = tuple(written({"spectrum": kind}) for kind in ("auto", "equal", "resolvent"))
 _ALPHAS = tuple(written({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
 _SEED = 1000  # the tables have runs from 0 on
@@ -59,17 +73,29 @@ def works(method: str) -> list[Work]:
     ]
 
 
-def choose(rows: Iterable[Row]) -> dict[str, Any]:
-    """From all rows of one structure to its settings: "all", and one a set and task."""
-    figures: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
+def means(rows: Iterable[Row]) -> list[Row]:
+    """One row for all that was tried, with the mean of its runs."""
+    runs: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        of_set = figures.setdefault((row["task"], row["dataset"]), {})
-        of_pair = of_set.setdefault((row["structure"], row["learner"]), [])
-        of_pair += [float(row[name]) for name in ("ac", "nmi", "accuracy") if row[name] != ""]
-    scores = {
-        place: {pair: float(np.mean(found)) for pair, found in of_set.items()}
-        for place, of_set in figures.items()
-    }
+        runs[tuple(row[name] for name in _TRIED)].append(row)
+    return [
+        dict(zip(_TRIED, tried, strict=True))
+        | {name: _mean([row[name] for row in found]) for name in _FIGURES}
+        for tried, found in runs.items()
+    ]
+
+
+def _mean(figures: list[str]) -> str:
+    return "" if figures[0] == "" else f"{np.mean([float(figure) for figure in figures]):.5f}"
+
+
+def choose(tried: Iterable[Row]) -> dict[str, Any]:
+    """From the means of one structure to its settings: "all", and one a set and task."""
+    scores: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
+    for row in tried:
+        figures = [float(row[name]) for name in _FIGURES if row[name] != ""]
+        place, pair = (row["task"], row["dataset"]), (row["structure"], row["learner"])
+        scores[place][pair] = float(np.mean(figures))
     structures = {structure for found in scores.values() for structure, _ in found}
     learners = {
         task: {learner for place in scores if place[0] == task for _, learner in scores[place]}
@@ -116,25 +142,33 @@ def setting_for(method: str, task: Task, dataset: str | None) -> tuple[str, str]
     return written(setting["structure"]), written(setting[task])
 
 
-def search(folder: Path, kept: Path) -> None:
-    """Try what is not in the file yet, and write the choices."""
+def search(folder: Path, kept: Path, out: Path) -> None:
+    """Try what is not kept yet, and write the means and the choices."""
     cells = Cells(kept)
-    by_method = {method: works(method) for method in METHODS}
+    todo = [work for method in METHODS for work in works(method)]
     with reporting(True, "settings tried") as report:
-        carry_out([work for found in by_method.values() for work in found], folder, cells, report)
-    chosen = {
-        method: choose(row for work in found for row in cells.of(work))
-        for method, found in by_method.items()
-    }
-    SETTINGS_FILE.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+        carry_out(todo, folder, cells, report)
+    tried = means(row for work in todo for row in cells.of(work))
+    heads = (*_TRIED, *_FIGURES)
+    write_csv(out, heads, ([row[head] for head in heads] for row in tried))
+    SETTINGS_FILE.write_text(json.dumps(choices(out), indent=1) + "\n", encoding="utf-8")
+
+
+def choices(file: Path) -> dict[str, Any]:
+    """The settings of every structure, from the file of the means."""
+    with file.open(newline="", encoding="utf-8") as stream:
+        tried = list(csv.DictReader(stream))
+    return {method: choose(row for row in tried if row["method"] == method) for method in METHODS}
 
 
 if __name__ == "__main__":
 
     def _main(
         data: Path = typer.Option(..., help="Folder of the image sets."),  # noqa: B008
-        kept: Path = typer.Option("docs/search.csv", help="Where figures are kept."),  # noqa: B008
+        kept: Path = typer.Option("search-cells.csv", help="Where figures are kept."),  # noqa: B008
+        out: Path = typer.Option("docs/search.csv", help="File of the means."),  # noqa: B008
     ) -> None:
-        search(data, kept)
+        """Try every setting of every structure, and choose."""
+        search(data, kept, out)
 
     typer.run(_main)

@@ -22,7 +22,7 @@ from enhg.representation.solver import self_representation
 Rule = Literal["top", "largest", "support_mean", "mean", "mass", "number"]
 
 _LEVELS = {
-    "top": 7,
+    "top": 10,
     "largest": 0.3,
     "support_mean": 1.0,
     "mean": 1.0,
@@ -35,7 +35,8 @@ _ERROR_WEIGHT = 0.5
 class ElasticNetHypergraph(Structure):
     """The elastic net hypergraph: one hyperedge a sample, of it and its prominent rebuilders.
 
-    1. Samples are given zero mean and unit length, faces are whitened (`normalize`).
+    1. Samples are given zero mean and unit length, faces are whitened, digits smoothed
+       (`normalize`).
     2. Each is rebuilt from the others by the robust matrix elastic net: Z (`gamma`, `lam`,
        `loss`, `scale`; see `self_representation`).
     3. Hyperedge eᵢ holds the centroid i and every j whose |zᵢⱼ| is prominent (`rule`, `level`),
@@ -55,21 +56,23 @@ class ElasticNetHypergraph(Structure):
         "auto" is 0.5 where samples are whitened, which raises what is wrong in single pixels, and
         None elsewhere, where it changes little. It stores the square of the number of features,
         and takes many times as long with a `gamma` of 30 and more.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first. "zero_mean": zero mean over a sample's own features
         and unit length; "unit": only unit length; "whiten": "zero_mean", with the main
         directions of all samples damped to one spread, which helps where light and pose hide
-        what matters (faces) and harms where they do not (digits); "lift": for points in a few
+        what matters (faces) and harms where they do not (digits); "smooth": "zero_mean", with
+        features mixed with those most correlated with them, as neighbouring pixels are, which
+        helps where what matters may lie a little aside (digits); "lift": for points in a few
         dimensions, a constant feature is added so that direction tells their place; "auto":
         "lift" below 16 features, "zero_mean" above 8192, and between them "whiten" if the weak
-        directions hold more than noise, "zero_mean" if not (see docs/method.md).
+        directions hold more than noise, and "smooth" if not (see docs/method.md).
     rule : {"top", "largest", "support_mean", "mean", "mass", "number"}
         Which coefficients are prominent: the `level` largest; those above `level` times the
         largest, the mean over the non-zeros, or the mean over all n entries (the paper's θ at
         level 1, which keeps nearly every non-zero); the smallest set that carries the fraction
         `level` of the l1 mass; those above the number `level`.
     level : float, optional
-        The rule's figure; by default 7, 0.3, 1, 1, 0.9 and 0, in the order above.
+        The rule's figure; by default 10, 0.3, 1, 1, 0.9 and 0, in the order above.
     signed : bool
         Take z itself (the paper's algorithm box) instead of |z| (its equation): negative
         coefficients count as zero, in the comparison and in what they are compared with.
@@ -135,12 +138,7 @@ class ElasticNetHypergraph(Structure):
         self.n_jobs = n_jobs
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        whitened = self.normalizer_.how == "whiten"
-        self.error_weight_: float | None = (
-            (_ERROR_WEIGHT if whitened else None)
-            if self.error_weight == "auto"
-            else self.error_weight
-        )
+        self.error_weight_ = self._price_of_errors()
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
@@ -150,6 +148,15 @@ class ElasticNetHypergraph(Structure):
             incidence_of(_memberships(members, soft=self.incidence == "soft")),
             _weights(Z, members, self.weights),
         )
+
+    def _price_of_errors(self) -> float | None:
+        if isinstance(self.error_weight, str):
+            if self.error_weight != "auto":
+                raise ValueError(
+                    f'error_weight must be "auto", a number or None, got {self.error_weight!r}'
+                )
+            return _ERROR_WEIGHT if self.normalizer_.how == "whiten" else None
+        return self.error_weight
 
     def connect(self, X: ArrayLike, *, progress: Progress = None) -> sparse.csr_array:
         """How new samples belong to those of `fit`: one row each, of memberships.

@@ -20,7 +20,7 @@ class GaussianGraph(Structure):
     ----------
     width : float
         √t as a multiple of the median distance of all pairs.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
     Attributes

@@ -35,7 +35,7 @@ class KNNHypergraph(Structure):
         Membership 1, or exp(−‖xᵢ − xⱼ‖²/t).
     width : float
         √t as a multiple of the median distance of neighbours.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
     Attributes

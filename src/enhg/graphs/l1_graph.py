@@ -26,7 +26,7 @@ class L1Graph(Structure):
         Of the lasso, as in `self_representation` with λ = 0.
     error_weight : float or None
         γₑ, the price of errors of single features; None for no such errors.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
     Attributes

@@ -32,7 +32,7 @@ class LaplacianEigenmapGraph(Structure):
     weights : {"heat", "binary"}
     width : float
         √t as a multiple of the median distance of neighbours.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
     Attributes

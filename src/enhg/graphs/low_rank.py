@@ -26,7 +26,7 @@ class LowRankGraph(Structure):
     power : float
         2 in the source's text, 4 in programs that go with it; more parts near from far more
         sharply.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
     Attributes

@@ -26,7 +26,7 @@ class SemanticCorrelationHypergraph(Structure):
         Of the lasso, as in `self_representation` with λ = 0.
     level : int
         Members beside the centroid; five in the paper.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
 
     Attributes

@@ -29,7 +29,7 @@ class SparseSubspaceGraph(Structure):
         The weight of the dense error; 800 in the source for motion, 20 in its program for faces.
     alpha_e : float or None
         The weight of the sparse error, 20 in the source for faces; None for no sparse error.
-    normalize : {"auto", "zero_mean", "unit", "whiten", "lift", "none"}
+    normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
         What is done to the samples first, as in `ElasticNetHypergraph`.
     tol, memory, n_jobs
         As in `self_representation`.
