@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from typer.testing import CliRunner
 import enhg.files
 from enhg import ElasticNetHypergraph, Hypergraph, HypergraphClassifier
 from enhg import __version__ as version
-from enhg.cli import app, classify, cluster
+from enhg.cli import NORMALIZATIONS, app, classify, cluster
+from enhg.preprocessing import Normalization
 
 X, Y = load_digits(n_class=3, return_X_y=True)
 X, Y = X[:90].astype(np.uint8), Y[:90]
@@ -106,9 +108,25 @@ def test_defaults_are_those_of_the_library(command):
     structure = ElasticNetHypergraph()
     assert structure.rule == "top"  # what the help says of --level holds for it alone
     assert (given["gamma"], given["lam"]) == (structure.gamma, structure.lam)
+    assert given["normalize"] == structure.normalize
+    assert get_args(Normalization) == NORMALIZATIONS
     assert given.get("alpha", HypergraphClassifier().alpha) == HypergraphClassifier().alpha
     explicit = ElasticNetHypergraph(level=given["level"]).fit(X)
     assert explicit.graph_ == structure.fit(X).graph_
+
+
+def test_what_is_done_to_the_samples_first(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    result = run(
+        "cluster", tmp_path / "x.npy", "-k", 3, "-o", tmp_path / "o", "--normalize", "unit"
+    )
+    assert result.exit_code == 0
+    found = Hypergraph.load(tmp_path / "o" / "hypergraph.npz")
+    assert found == ElasticNetHypergraph(normalize="unit").fit(X).graph_
+    assert found != ElasticNetHypergraph().fit(X).graph_
+    result = run("cluster", tmp_path / "x.npy", "-k", 3, "-o", tmp_path / "p", "--normalize", "x")
+    assert result.exit_code == 2
+    assert "zero_mean" in result.output
 
 
 def test_single_pixels_may_be_wrong(tmp_path):

@@ -200,7 +200,7 @@ def test_corruption_is_drawn_anew_for_every_run(small, tmp_path):
 
 def row(task, dataset, structure, learner, **figures):
     tried = {"task": task, "dataset": dataset, "structure": structure, "learner": learner}
-    return tried | {"method": "any", "ac": "", "nmi": "", "accuracy": ""} | figures
+    return {"version": 1, "method": "any", "ac": "", "nmi": "", "accuracy": ""} | tried | figures
 
 
 def test_the_choice_is_the_best_mean_and_the_best_of_each_set():
@@ -243,12 +243,12 @@ def test_one_lucky_run_does_not_decide():
 def test_the_choices_are_those_of_the_figures_in_the_repository():
     file = DOCS / "search.csv"
     expected = {
-        (work.task, work.draw.dataset, method, work.structure, learner)
+        (str(protocol.VERSION), work.task, work.draw.dataset, method, work.structure, learner)
         for method in METHODS
         for work in search.works(method)
         for learner in work.learners
     }
-    tried = [tuple(line[:5]) for line in table(file)[1:]]
+    tried = [tuple(line[:6]) for line in table(file)[1:]]
     assert len(tried) == len(expected)
     assert set(tried) == expected
     assert search.choices(file) == json.loads(search.SETTINGS_FILE.read_text())
@@ -338,12 +338,18 @@ def test_names():
 
 def test_folders_of_others_are_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"holds other files and no cells.csv"):
+    with pytest.raises(ValueError, match=r"holds other files, such as mine.txt, and no cells.csv"):
         reproduce.check_folder(tmp_path)
     with pytest.raises(ValueError, match="is a file"):
         reproduce.check_folder(tmp_path / "mine.txt")
     reproduce.check_folder(tmp_path / "new")
     (tmp_path / "cells.csv").write_text("")
+    reproduce.check_folder(tmp_path)
+
+
+def test_a_folder_of_tables_alone_may_be_made_anew(tmp_path):
+    for name in ("table1.csv", "figure-paths-images.png", "claims-gamma.md"):
+        (tmp_path / name).write_text("")
     reproduce.check_folder(tmp_path)
 
 
@@ -392,7 +398,7 @@ def test_claims(few, tmp_path):
         "l1-graph", "SSC", "LRR", "LRR", "l1-graph", "SSC", "LRR", "LRR", "LRR",
     ]  # fmt: skip
     told = table(tmp_path / "claims-whitening.csv")[1:]
-    assert all((float(line[1]) > 1.3) == (line[2] == "whiten") for line in told)
+    assert all((float(line[1]) > 1.3) == (line[3] == "whiten") for line in told)
 
 
 def test_ssc_of_the_claims_is_ours(union_of_subspaces):

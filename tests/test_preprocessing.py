@@ -13,7 +13,12 @@ from scipy import sparse
 from scipy.ndimage import gaussian_filter
 
 from enhg.datasets import load
-from enhg.preprocessing import Normalizer, check_samples, normalize_samples
+from enhg.preprocessing import (
+    Normalizer,
+    check_samples,
+    directions_spread_over,
+    normalize_samples,
+)
 
 
 def images(n=6, d=1024, seed=0):
@@ -346,10 +351,28 @@ def test_auto_does_not_whiten_what_is_too_large_for_errors_of_single_features():
 
 
 def test_auto_does_not_lift_noise():
-    assert Normalizer.of(lit(20, 10, 200, noise=20.0), "auto").how == "smooth"
+    assert Normalizer.of(lit(20, 10, 200, noise=20.0), "auto").how == "zero_mean"
     assert Normalizer.of(np.random.default_rng(0).normal(size=(300, 100)), "auto").how == (
         "zero_mean"
     )
+
+
+def test_auto_smooths_what_no_few_directions_rule():
+    X = blurred(300, 10)
+    assert Normalizer.of(X, "auto").how == "smooth"
+    light = 30 * np.random.default_rng(0).normal(size=(300, 1)) * np.linspace(-1, 1, X.shape[1])
+    assert Normalizer.of(X + light, "smooth").how == "smooth"
+    assert Normalizer.of(X + light, "auto").how == "zero_mean"
+
+
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50)])
+def test_directions_are_counted_by_how_even_they_are(shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) * np.geomspace(1, 10, shape[1])
+    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    expected = squares.sum() ** 2 / (squares**2).sum()
+    assert directions_spread_over(X) == pytest.approx(expected)
+    assert directions_spread_over(np.ones(shape)) == 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

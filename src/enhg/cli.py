@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from enhg.learning.classification import HypergraphClassifier
     from enhg.learning.clustering import HypergraphClustering
 
+NORMALIZATIONS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
 _DOUBTFUL = 0.1  # confidence above an even guess below which a sample counts as doubtful
 _MOST_SIZES = 10  # clusters up to which every size is told
 _DEMO_LABELLED = 0.05
@@ -101,6 +102,12 @@ def _positive_zero_or_none(value: float | None) -> float | None:
     return _positive(value) if value else value
 
 
+def _one_of_the_normalizations(value: str) -> str:
+    if value not in NORMALIZATIONS:
+        raise typer.BadParameter(f"{value!r} is none of {', '.join(NORMALIZATIONS)}")
+    return value
+
+
 def _open_fraction(value: float) -> float:
     if not 0 < value < 1:
         raise typer.BadParameter(f"{value:g} does not lie between 0 and 1")
@@ -155,6 +162,15 @@ ErrorWeight = Annotated[
         metavar="X",
         help="Let single pixels be wrong, at this price, as in shadows; 0 for never. If not "
         "given, 0.5 for faces and the like, whose samples are whitened, and 0 for others.",
+    ),
+]
+Normalize = Annotated[
+    str,
+    typer.Option(
+        callback=_one_of_the_normalizations,
+        metavar="HOW",
+        help="What is done to the samples first: whiten (faces), smooth (digits), zero_mean, "
+        "unit, lift (points in few dimensions), none, or auto, which chooses.",
     ),
 ]
 Jobs = Annotated[
@@ -215,6 +231,7 @@ def cluster(
     gamma: Gamma = 10,
     lam: Lam = 5,
     level: Level = 10,
+    normalize: Normalize = "auto",
     error_weight: ErrorWeight = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -252,6 +269,7 @@ def cluster(
             gamma=gamma,
             lam=lam,
             level=level,
+            normalize=normalize,
             error_weight=error_weight,
             memory=memory,
             n_jobs=jobs,
@@ -301,6 +319,7 @@ def classify(
     gamma: Gamma = 10,
     lam: Lam = 5,
     level: Level = 10,
+    normalize: Normalize = "auto",
     error_weight: ErrorWeight = None,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Has no effect: nothing here is random.")
@@ -342,6 +361,7 @@ def classify(
             gamma=gamma,
             lam=lam,
             level=level,
+            normalize=normalize,
             error_weight=error_weight,
             memory=memory,
             n_jobs=jobs,

@@ -31,6 +31,7 @@ _WHITENED_UP_TO = 8192
 _MIXED_WITH = 4  # features: as many as the sides of a pixel
 _MIXED_TIMES = 12
 _MIXED_ABOVE = 0.5  # correlation
+_MANY_DIRECTIONS = 8
 _BLOCK = 4096  # samples
 
 
@@ -130,7 +131,9 @@ class Normalizer:
       weak directions, which it lifts, hold more than noise. Asked of the directions beyond 90 %
       of the variance alone: by how many standard deviations of all cosines does the nearest
       other sample stand out? Of n samples of noise, √(2 ln n); here it must be 1.3 times that.
-      If not, "smooth" where features are correlated, and else "zero_mean". No labels are needed.
+      If not, "smooth" where features are correlated and the samples spread over eight directions
+      or more, (Σs²)²/Σs⁴ ≥ 8, so that no few of them, as light is, hide the rest even more; and
+      else "zero_mean". No labels are needed.
     - "none": as they come.
     """
 
@@ -199,7 +202,9 @@ def _fitting(X: NDArray) -> Normalization:
     if X.shape[1] > _WHITENED_UP_TO:
         return "zero_mean"
     few, _ = _normalized(_some(X, _COMPARED))
-    return "whiten" if weak_contrast(few) > _MORE_THAN_NOISE else "smooth"
+    if weak_contrast(few) > _MORE_THAN_NOISE:
+        return "whiten"
+    return "smooth" if directions_spread_over(few) >= _MANY_DIRECTIONS else "zero_mean"
 
 
 def _some(X: NDArray, count: int) -> NDArray:
@@ -240,6 +245,14 @@ def _mixing(X: NDArray) -> sparse.csr_array | None:
     most = np.maximum(np.diff(shared.indptr), _MIXED_WITH)
     taken = sparse.diags_array(0.5 / most) @ shared
     return (taken + sparse.diags_array(1 - taken.sum(axis=1))).astype(X.dtype).tocsr()
+
+
+def directions_spread_over(X: NDArray) -> float:
+    """How many directions of equal spread would be as even as those of X: (Σs²)²/Σs⁴."""
+    X = (X - X.mean(axis=0)).astype(np.float64)
+    products = X @ X.T if len(X) < X.shape[1] else X.T @ X
+    of_squares = float((products**2).sum())
+    return float(np.trace(products)) ** 2 / of_squares if of_squares > 0 else 0.0
 
 
 def weak_contrast(X: NDArray) -> float:

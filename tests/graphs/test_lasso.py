@@ -56,6 +56,28 @@ def test_ssc_solves_its_problem(X):
     np.testing.assert_allclose(structure.graph_.adjacency.toarray(), scaled + scaled.T, atol=2e-3)
 
 
+def test_schg_with_errors_of_single_features(X):
+    structure = SemanticCorrelationHypergraph(
+        error_weight=0.7, gamma=20, scale="absolute", level=3, normalize="none", tol=1e-6
+    ).fit(X)
+    C, E = solved_by_cvxpy(X, 20, 0.7)
+    assert np.abs(E).max() > 0.01
+    largest = np.sort(np.abs(C), axis=1)[:, -3:]
+    np.testing.assert_allclose(structure.graph_.weights, largest.sum(axis=1), atol=1e-3)
+
+
+@pytest.mark.parametrize("level", [None, 0, 2.5, True])
+def test_schg_refuses_a_wrong_level(X, level):
+    with pytest.raises(ValueError, match="level must be a whole number of at least 1"):
+        SemanticCorrelationHypergraph(level=level).fit(X)
+
+
+def test_rows_that_are_empty_are_counted(X):
+    lonely = np.vstack([X, np.zeros(X.shape[1])])
+    with pytest.warns(UserWarning, match="1 of 25 samples are not represented by any other"):
+        L1Graph(normalize="none").fit(lonely)
+
+
 def test_ssc_without_sparse_errors_is_the_lasso(X):
     structure = SparseSubspaceGraph(alpha_z=30, alpha_e=None, normalize="none").fit(X)
     products = np.abs(X @ X.T - np.diag(np.diag(X @ X.T)))
@@ -156,6 +178,6 @@ def test_wrong_parameters(X, structure, message):
 
 def test_nothing_rebuilt_is_told(X):
     for structure in (L1Graph, SemanticCorrelationHypergraph):
-        with pytest.warns(UserWarning, match="no sample is represented by any other"):
+        with pytest.warns(UserWarning, match="24 of 24 samples are not represented by any other"):
             graph = structure(gamma=0.5).fit(X).graph_
         assert graph.connected_components()[0] == len(X)

@@ -50,6 +50,12 @@ def test_laplacian_eigenmap_graph_is_weighted_by_heat(X):
     np.testing.assert_allclose(graph.adjacency.toarray(), expected, rtol=1e-6)
 
 
+def test_laplacian_eigenmap_graph_joins_what_is_far_from_all(X):
+    far = np.vstack([X, np.full(X.shape[1], 1e3)])
+    graph = LaplacianEigenmapGraph(3, normalize="none").fit(far).graph_
+    assert (graph.adjacency.toarray()[-1] > 0).sum() == 3
+
+
 def test_knn_hypergraph_holds_a_sample_and_its_neighbours(X):
     graph = KNNHypergraph(5, weights="uniform", normalize="none").fit(X).graph_
     for i, (edge, row) in enumerate(zip(graph.edges(), nearest(X, 5), strict=True)):

@@ -89,6 +89,11 @@ def test_the_graph_is_the_cosine_of_the_places_to_a_power(X):
             assert A[i, j] == pytest.approx(abs(cosine) ** 3, abs=1e-8)
 
 
+def test_a_graph_of_nothing_is_told(X):
+    with pytest.warns(UserWarning, match=r"each is alone: raise lam \(now 1e-06\)"):
+        LowRankGraph(lam=1e-6, normalize="none").fit(X)
+
+
 @pytest.mark.parametrize(
     ("choice", "message"),
     [

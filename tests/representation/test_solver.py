@@ -236,7 +236,7 @@ def test_every_way_gives_the_same(monkeypatch, ways, loss):
     plain = self_representation(X, gamma=gamma, lam=2, loss=loss, tol=1e-8, n_jobs=1)
     for name, value in ways.items():
         monkeypatch.setattr(solver, name, value)
-    other = self_representation(X, gamma=gamma, lam=2, loss=loss, tol=1e-8, n_jobs=2)
+    other = self_representation(X, gamma=gamma, lam=2, loss=loss, tol=1e-8, n_jobs=np.int64(2))
     assert np.diff(plain.coefficients.indptr).max() > 20
     np.testing.assert_allclose(
         other.coefficients.toarray(), plain.coefficients.toarray(), atol=1e-6

@@ -134,7 +134,7 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
     where = "pass the folder that holds it, or name that in the environment variable ENHG_DATA"
     if folder is not None:
         where = f"{folder} must hold {source.file}, or {source.folder} with one folder a class"
-    fetched = "" if source.openml is None else "; or fetch it with load(..., download=True)"
+    fetched = f'; in Python, load("{name}", download=True) fetches it' if source.openml else ""
     raise FileNotFoundError(f"{source.title} is not shipped: {where}{fetched}")
 
 

@@ -23,6 +23,7 @@ _RIDGE = 0.5  # of the elastic nets in figures of one sample; the paper's 0.02 i
 _RESPONSE = 4  # the fifth face of the first person
 _PREDICTORS = np.arange(5, 15)
 _KEPT = 45  # coefficients of a sample in the matrices
+_MATRICES = (("Elastic net", 5000, 500), ("LASSO", 5000, 0), ("LASSO, fewer entries", 30, 0))
 _GAMMAS = (2, 10, 50)
 _LAMS = (0, 0.01, 0.1, 0.5, 1, 5, 10, 50, 100, 1000)
 _MANY_GAMMAS = (1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
@@ -99,14 +100,11 @@ def affinity(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     data, X = _faces(folder, 4)
     near = neighbor_distances(X, _KEPT)
     near.data = heat(near.data, 1.0)
-    matrices = {
-        "KNN": near,
-        "LASSO": prominent(self_representation(X, gamma=5000, lam=0).coefficients, "top", _KEPT),
-        "Elastic net": prominent(
-            self_representation(X, gamma=5000, lam=500).coefficients, "top", _KEPT
-        ),
+    matrices = {"KNN": near} | {
+        name: prominent(self_representation(X, gamma=gamma, lam=lam).coefficients, "top", _KEPT)
+        for name, gamma, lam in _MATRICES
     }
-    figure, axes = plotting.new_figure(1, 3, (12, 4.4))
+    figure, axes = plotting.new_figure(1, 4, (15, 4.4))
     rows = []
     for ax, (name, Z) in zip(axes, matrices.items(), strict=True):
         entries = sparse.coo_array(Z)

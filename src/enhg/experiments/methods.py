@@ -58,7 +58,8 @@ METHODS = {
     "SSC": Method(
         SparseSubspaceGraph,
         (
-            {"alpha_z": (1.5, 2, 3), "alpha_e": (None, 10), "normalize": ("auto",)},
+            {"alpha_z": (1.2, 1.5, 2, 3), "alpha_e": (10,), "normalize": ("auto",)},
+            {"alpha_z": (1.5, 3), "alpha_e": (None,), "normalize": ("auto",)},
             {"alpha_z": (10, 50, 200, 800), "alpha_e": (None, 10, 20), "normalize": ("unit",)},
         ),
         slowness=8,
@@ -78,7 +79,15 @@ METHODS = {
     ),
     "SCHG": Method(
         SemanticCorrelationHypergraph,
-        ({"gamma": (5, 50), "level": (3, 5, 8), "normalize": _NORMALIZE},),
+        (
+            {
+                "gamma": (3, 5, 15),
+                "level": (3, 5),
+                "error_weight": (None, 0.5),
+                "normalize": ("auto",),
+            },
+            {"gamma": (5,), "level": (3, 5, 8), "normalize": ("zero_mean", "unit")},
+        ),
         slowness=3,
     ),
     # The grid of ENHG, with smaller hyperedges and larger γ for want of λ, and errors of single

@@ -148,9 +148,9 @@ def _places(cells: list[Cell], column: str) -> tuple[int, int, int]:
     rows: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for cell in cells:
         if cell.column == column:
-            rows[cell.row, cell.metric][cell.method] = round(cell.mean, 3)
+            rows[cell.row, cell.metric][cell.method] = cell.mean
     behind = [max(row.values()) - row["ENHG"] for row in rows.values()]
-    return sum(b <= 0 for b in behind), sum(b <= _NEAR + 1e-9 for b in behind), len(rows)
+    return sum(b <= 0 for b in behind), sum(b <= _NEAR for b in behind), len(rows)
 
 
 def _beside_the_paper(cells: list[Cell]) -> str:

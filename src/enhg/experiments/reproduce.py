@@ -26,11 +26,19 @@ def chosen(names: list[str]) -> list[str]:
 
 
 def check_folder(out: Path) -> None:
-    """Only a folder that is new, empty or holds an earlier run is written to."""
+    """Only a folder that is new or empty, or was written by an earlier run, is written to."""
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; name a folder")
-    if out.is_dir() and any(out.iterdir()) and not (out / _KEPT).exists():
-        raise ValueError(f"{out} holds other files and no {_KEPT} of an earlier run; name another")
+    foreign = [
+        file.name
+        for file in (out.iterdir() if out.is_dir() else ())
+        if file.name != _KEPT and not file.name.startswith(NAMES)
+    ]
+    if foreign and not (out / _KEPT).exists():
+        raise ValueError(
+            f"{out} holds other files, such as {min(foreign)}, and no {_KEPT} of an earlier run; "
+            "name another folder"
+        )
 
 
 def _works(name: str, runs: int) -> list[Work]:

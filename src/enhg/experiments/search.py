@@ -41,7 +41,7 @@ from enhg.experiments.protocol import (
 )
 
 SETTINGS_FILE = Path(__file__).with_name("settings.json")
-_TRIED = ("task", "dataset", "method", "structure", "learner")
+_TRIED = ("version", "task", "dataset", "method", "structure", "learner")
 _FIGURES = ("ac", "nmi", "accuracy")
 _SPECTRA = tuple(written({"spectrum": kind}) for kind in ("auto", "equal", "resolvent"))
 _ALPHAS = tuple(written({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))

@@ -61,6 +61,11 @@ def neighbor_distances(X: NDArray, k: int) -> sparse.csr_array:
     return sparse.csr_array(kneighbors_graph(X, int(k), mode="distance", include_self=False))
 
 
+def heat_of_neighbors(distances: NDArray, width: float) -> NDArray:
+    """`heat`, and a trace where it is too small for a number, so that neighbours stay joined."""
+    return np.maximum(heat(distances, width), np.finfo(float).tiny)
+
+
 def heat(distances: NDArray, width: float) -> NDArray:
     """exp(−d²/t) with √t = width times the median of the distances."""
     scale = np.median(distances) or distances.mean() or 1.0  # of samples that are mostly equal

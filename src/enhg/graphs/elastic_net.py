@@ -65,7 +65,8 @@ class ElasticNetHypergraph(Structure):
         helps where what matters may lie a little aside (digits); "lift": for points in a few
         dimensions, a constant feature is added so that direction tells their place; "auto":
         "lift" below 16 features, "zero_mean" above 8192, and between them "whiten" if the weak
-        directions hold more than noise, and "smooth" if not (see docs/method.md).
+        directions hold more than noise, if not "smooth" where samples spread over many
+        directions, and else "zero_mean" (see docs/method.md).
     rule : {"top", "largest", "support_mean", "mean", "mass", "number"}
         Which coefficients are prominent: the `level` largest; those above `level` times the
         largest, the mean over the non-zeros, or the mean over all n entries (the paper's θ at
@@ -200,11 +201,13 @@ class ElasticNetHypergraph(Structure):
 
 
 def warn_of_empty_rows(Z: sparse.csr_array) -> None:
-    """Warn if no sample is rebuilt from any other."""
-    if Z.nnz == 0:
+    """Warn of samples that are not rebuilt from any other."""
+    empty = int((np.diff(Z.indptr) == 0).sum())
+    if empty:
         warnings.warn(
-            "no sample is represented by any other, so each is alone: raise gamma (on the "
-            "relative scale, above 1), or check that samples differ from zero and from constants",
+            f"{empty} of {Z.shape[0]} samples are not represented by any other: raise gamma (on "
+            "the relative scale, above 1) or error_weight, or check that samples differ from zero "
+            "and from constants",
             stacklevel=4,
         )
 

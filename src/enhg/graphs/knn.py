@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from enhg._progress import Progress
 from enhg.graphs._structure import (
     Structure,
-    heat,
+    heat_of_neighbors,
     neighbor_distances,
     require_one_of,
     require_positive,
@@ -71,7 +71,7 @@ class KNNHypergraph(Structure):
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         near = neighbor_distances(samples, self.k)
-        near.data = np.maximum(heat(near.data, self.width), np.finfo(float).tiny)
+        near.data = heat_of_neighbors(near.data, self.width)
         weights = 1 + near.sum(axis=1) if self.weights == "heat" else np.ones(len(samples))
         if self.incidence == "binary":
             near.data[:] = 1

@@ -12,7 +12,7 @@ from scipy import sparse
 from enhg._progress import Progress
 from enhg.graphs._structure import (
     Structure,
-    heat,
+    heat_of_neighbors,
     neighbor_distances,
     require_one_of,
     require_positive,
@@ -66,5 +66,6 @@ class LaplacianEigenmapGraph(Structure):
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         near = neighbor_distances(samples, self.k)
-        near.data = heat(near.data, self.width) if self.weights == "heat" else np.ones(near.nnz)
+        heat = self.weights == "heat"
+        near.data = heat_of_neighbors(near.data, self.width) if heat else np.ones(near.nnz)
         self.graph_ = symmetric_graph(sparse.csr_array(near.maximum(near.T)))

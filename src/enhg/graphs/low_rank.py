@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +46,7 @@ class LowRankGraph(Structure):
     def __init__(
         self,
         *,
-        lam: float = 0.2,
+        lam: float = 0.3,
         power: float = 2.0,
         normalize: Normalization = "auto",
         tol: float = 1e-3,
@@ -64,6 +66,12 @@ class LowRankGraph(Structure):
             samples, lam=self.lam, tol=self.tol, max_iter=self.max_iter, progress=progress
         )
         self.low_rank_ = found
+        if not found.values.any():
+            warnings.warn(
+                "no sample is represented by any other, so each is alone: raise lam (now "
+                f"{self.lam:g}), or check that samples differ from zero and from constants",
+                stacklevel=3,
+            )
         places = found.right.T * np.sqrt(found.values)
         lengths = np.linalg.norm(places, axis=1, keepdims=True)
         places /= np.where(lengths > 0, lengths, 1)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,8 @@ class SemanticCorrelationHypergraph(Structure):
     ----------
     gamma, scale, tol, memory, n_jobs
         Of the lasso, as in `self_representation` with λ = 0.
+    error_weight : float or None
+        The price of errors of single features, past the paper; None for no such errors.
     level : int
         Members beside the centroid; five in the paper.
     normalize : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
@@ -47,6 +51,7 @@ class SemanticCorrelationHypergraph(Structure):
         *,
         gamma: float = 10.0,
         scale: Scale = "relative",
+        error_weight: float | None = None,
         level: int = 5,
         normalize: Normalization = "auto",
         tol: float = 1e-4,
@@ -55,11 +60,16 @@ class SemanticCorrelationHypergraph(Structure):
     ) -> None:
         self.gamma = gamma
         self.scale = scale
+        self.error_weight = error_weight
         self.level = level
         self.normalize = normalize
         self.tol = tol
         self.memory = memory
         self.n_jobs = n_jobs
+
+    def _check_choices(self) -> None:
+        if not isinstance(self.level, Integral) or isinstance(self.level, bool) or self.level < 1:
+            raise ValueError(f"level must be a whole number of at least 1, got {self.level!r}")
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         self.representation_ = self_representation(
@@ -67,6 +77,7 @@ class SemanticCorrelationHypergraph(Structure):
             lam=0.0,
             gamma=self.gamma,
             scale=self.scale,
+            error_weight=self.error_weight,
             tol=self.tol,
             memory=self.memory,
             n_jobs=self.n_jobs,

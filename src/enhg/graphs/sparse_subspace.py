@@ -21,7 +21,7 @@ class SparseSubspaceGraph(Structure):
         minimise over c and e:   ‖c‖₁ + γₑ‖e‖₁ + (γ/2)‖xᵢ − Σⱼ cⱼxⱼ − e‖²,   cᵢ = 0
 
     with γ = α_z/μ_z, μ_z = minᵢ max_{j≠i} |xⱼᵀxᵢ| and γₑ = α_e/μ_e, μ_e = minᵢ max_{j≠i} ‖xⱼ‖₁:
-    for α_z ≤ 1 some sample is not rebuilt at all, for α_e ≤ 1 all errors may be.
+    for α_z ≤ 1, or α_e ≤ 1, some sample is all error, dense or sparse, and not rebuilt at all.
 
     Parameters
     ----------

@@ -61,7 +61,8 @@ def self_representation(
         show the way: every row is finished, and certified, in float64.
     gamma : float
         γ, the weight of the error. On the relative scale, a multiple of the value at which the
-        representation stops being zero: every `gamma` > 1 gives a non-zero row.
+        representation stops being zero: every `gamma` > 1 gives a non-zero row (with
+        `error_weight`, of coefficients or of errors).
     lam : float
         λ, the weight of the ridge against the l1 norm. 0 is the lasso; the larger, the more
         correlated samples share their weight.
@@ -70,7 +71,8 @@ def self_representation(
         equation, robust to whole corrupted samples. For the norm loss, errors shorter than
         10⁻⁶‖xᵢ‖ count as that long.
     scale : {"relative", "absolute"}
-        Relative: γᵢ = gamma / maxⱼ|xⱼᵀxᵢ|, times ‖xᵢ‖ for the norm loss. Absolute: γᵢ = gamma.
+        Relative: γᵢ = gamma / maxⱼ|xⱼᵀxᵢ|, over all atoms (see `error_weight`), times ‖xᵢ‖ for
+        the norm loss. Absolute: γᵢ = gamma.
         On the relative scale, a sample whose products with all others are at most 4 units of
         rounding (of its precision, times both lengths) counts as orthogonal to them: z = 0.
         The paper's γ = 0.18 on the absolute scale gives z = 0 for every unit-length sample,
@@ -208,7 +210,7 @@ class Crew:
     never for both at once."""
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.size = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.size = effective_n_jobs(-1 if n_jobs is None else int(n_jobs))
         self._blas = ThreadpoolController().select(user_api="blas")
         self._pool = ThreadPoolExecutor(self.size)
 
