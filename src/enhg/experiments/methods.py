@@ -44,7 +44,9 @@ class Method:
 _NORMALIZE = ("auto", "zero_mean", "unit")
 METHODS = {
     "G-graph": Method(
-        GaussianGraph, ({"width": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "normalize": _NORMALIZE},)
+        GaussianGraph,
+        ({"width": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "normalize": _NORMALIZE},),
+        slowness=2,
     ),
     "LE-graph": Method(
         LaplacianEigenmapGraph, ({"k": (3, 5, 8, 12, 16, 24), "normalize": _NORMALIZE},)
@@ -52,7 +54,7 @@ METHODS = {
     "l1-graph": Method(
         L1Graph,
         ({"gamma": (5, 10, 50), "error_weight": (None, 0.3), "normalize": _NORMALIZE},),
-        slowness=8,
+        slowness=12,
     ),
     # Whitened faces are fitted nearly exactly by a smaller alpha_z.
     "SSC": Method(
@@ -62,7 +64,7 @@ METHODS = {
             {"alpha_z": (1.5, 3), "alpha_e": (None,), "normalize": ("auto",)},
             {"alpha_z": (10, 50, 200, 800), "alpha_e": (None, 10, 20), "normalize": ("unit",)},
         ),
-        slowness=8,
+        slowness=3,
     ),
     "LRR": Method(
         LowRankGraph,
@@ -71,7 +73,7 @@ METHODS = {
             {"lam": (0.1, 0.3, 1.0, 2.0, 3.0), "power": (8,), "normalize": ("zero_mean", "unit")},
             {"lam": (1.0, 3.0), "power": (4,), "normalize": ("zero_mean",)},
         ),
-        slowness=10,
+        slowness=25,
     ),
     "KNN-HG": Method(
         KNNHypergraph,
@@ -102,11 +104,11 @@ METHODS = {
                 "error_weight": (0.5,),
             },
         ),
-        slowness=8,
+        slowness=12,
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
         ({"gamma": (3, 10, 30), "lam": (5, 20), "level": (5, 7, 10)},),
-        slowness=8,
+        slowness=4,
     ),
 }

@@ -152,7 +152,8 @@ def as_markdown(name: str, cells: list[Cell]) -> str:
             np.mean([cell.seconds for cell in of_column if cell.method == method])
             for method in methods
         ]
-        rows.append(["seconds a run", "", *(f"{s:.2g}" for s in seconds)])
+        texts = (f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in seconds)
+        rows.append(["seconds a run", "", *texts])
         lines += [
             "",
             f"**{words.capitalize()}**: mean ± standard deviation over the runs "
