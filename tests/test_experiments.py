@@ -397,6 +397,9 @@ def test_claims(few, tmp_path):
     assert [line[0].split(",")[0] for line in table(tmp_path / "claims-independent.csv")[1:]] == [
         "l1-graph", "SSC", "LRR", "LRR", "l1-graph", "SSC", "LRR", "LRR", "LRR",
     ]  # fmt: skip
+    plain, *further = table(tmp_path / "claims-second-order.csv")[1:]
+    assert [line[0] for line in (plain, *further)] == ["0", "0.5", "1"]
+    assert plain[1] == first[1]  # of one set that is not drawn: the figures of the tables
     told = table(tmp_path / "claims-whitening.csv")[1:]
     assert all((float(line[1]) > 1.3) == (line[3] == "whiten") for line in told)
 
@@ -486,3 +489,8 @@ def test_the_page_asks_for_what_is_missing(tmp_path):
     (folder_of_a_run(tmp_path) / "claims-pie.md").unlink()
     with pytest.raises(ValueError, match="holds no claims-pie"):
         report.page(tmp_path)
+
+
+def test_the_page_in_the_repository_is_of_the_figures_beside_it():
+    page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    assert page == report.page(DOCS / "reproduction")

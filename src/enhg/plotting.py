@@ -355,10 +355,11 @@ def plot_comparison(
     main: str,
     ylabel: str,
     *,
+    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Scores of several methods over a few cases; the main one heavy, those that begin with its
-    name dashed."""
+    name dashed. The legend stands to the right of the axes."""
     ax = _axes(ax, (6, 4.4))
     for at, (name, points) in enumerate(curves.items()):
         across, up = zip(*points, strict=True) if points else ((), ())
@@ -371,7 +372,8 @@ def plot_comparison(
     ax.set(ylabel=ylabel)
     ax.grid(axis="y", color="#e3e3e3")
     ax.set_axisbelow(True)
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    if legend:
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

@@ -29,7 +29,8 @@ _SAME = 1 - 1e-6
 # Whitened samples need errors of single features, which take the square of their number.
 _WHITENED_UP_TO = 8192
 _MIXED_WITH = 4  # features: as many as the sides of a pixel
-_MIXED_TIMES = 12
+_MIXED_TIMES = 3 / 64  # a feature: the square of the reach grows with the number of times
+_MOST_TIMES = 12
 _MIXED_ABOVE = 0.5  # correlation
 _MANY_DIRECTIONS = 8
 _BLOCK = 4096  # samples
@@ -122,8 +123,10 @@ class Normalizer:
       is divided by √(1 + (s / 0.02 s₁)²), s₁ the largest: the weak ones stay as they are.
     - "smooth": "zero_mean", after features were mixed with those they are most correlated with;
       of pixels these are the neighbours, so that strokes that lie a pixel apart still meet.
-      Twelve times a feature takes (2r - 1)/8 of each of four others, r their correlation, and
-      keeps the rest of itself; nothing where r is below 1/2, or small enough to be chance.
+      A feature takes (2r - 1)/8 of each of four others, r their correlation, and keeps the rest
+      of itself; nothing where r is below 1/2, or small enough to be chance. This is done three
+      times for every 64 features, at most 12 times, so that it reaches no further across small
+      images as across large ones.
     - "lift": for points in few dimensions, where nearness is distance and not direction. The
       mean sample is subtracted, the spread made 1, a constant appended and the length made 1,
       so that points near each other, and only those, point the same way.
@@ -187,9 +190,10 @@ class Normalizer:
             X[empty] = 0  # what has no direction gets none from the mean
         if self.mixing is not None:
             X, _ = _normalized(X)
+            times = min(int(np.ceil(_MIXED_TIMES * X.shape[1])), _MOST_TIMES)
             for block in np.array_split(X, range(_BLOCK, len(X), _BLOCK)):
                 mixed = np.ascontiguousarray(block.T)
-                for _ in range(_MIXED_TIMES):
+                for _ in range(times):
                     mixed = self.mixing @ mixed
                 block[:] = mixed.T
         return normalize_samples(X, center=self.how in ("zero_mean", "smooth"))

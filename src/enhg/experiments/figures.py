@@ -111,7 +111,7 @@ def affinity(folder: Path, out: Path, cells: Cells, runs: int) -> None:
         inside = entries.data[data.y[entries.row] == data.y[entries.col]].sum()
         share = inside / entries.data.sum()
         plotting.plot_coefficient_matrix(Z, ax=ax)
-        ax.set_title(f"{name}\n{Z.nnz / len(X):.0f} entries a row, {share:.0%} on the own person")
+        ax.set_title(f"{name}\n{Z.nnz / len(X):.0f} entries a row\n{share:.0%} on the own person")
         rows.append([name, Z.nnz, f"{share:.4f}"])
     figure.savefig(out / "figure-affinity.png")
     write_csv(out / "figure-affinity.csv", ["model", "entries", "share on the own person"], rows)

@@ -152,8 +152,8 @@ def as_markdown(name: str, cells: list[Cell]) -> str:
             np.mean([cell.seconds for cell in of_column if cell.method == method])
             for method in methods
         ]
-        texts = (f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in seconds)
-        rows.append(["seconds a run", "", *texts])
+        rounded = [f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in seconds]
+        rows.append(["seconds a run", "", *rounded])
         lines += [
             "",
             f"**{words.capitalize()}**: mean ± standard deviation over the runs "
@@ -209,14 +209,20 @@ def draw(name: str, cells: list[Cell], file: Path) -> None:
     for ax, (metric, dataset) in zip(axes, product(metrics, datasets), strict=True):
         of_plot = [c for c in shown if c.metric == metric and c.row.startswith(dataset)]
         curves = {
-            method: [(c.row.split(", ")[1], c.mean) for c in of_plot if c.method == method]
+            method: [(_place(c), c.mean) for c in of_plot if c.method == method]
             for method in METHODS
         }
         curves["ENHG in the paper"] = [
-            (c.row.split(", ")[1], c.paper)
-            for c in of_plot
-            if c.method == "ENHG" and c.paper is not None
+            (_place(c), c.paper) for c in of_plot if c.method == "ENHG" and c.paper is not None
         ]
-        plotting.plot_comparison(curves, "ENHG", METRICS[metric], ax=ax)
-        ax.set_title(dataset)
+        last = dataset == datasets[-1]
+        plotting.plot_comparison(curves, "ENHG", METRICS[metric], legend=last, ax=ax)
+        ax.set_title(f"{dataset}, one setting")
+        if TABLES[name].task == "classification":
+            ax.set_xlabel("labelled")
     figure.savefig(file)
+
+
+def _place(cell: Cell) -> str:
+    """Where on the axis a cell stands: the part of its row after the set."""
+    return cell.row.split(", ")[1].removesuffix(" labelled")
