@@ -54,6 +54,11 @@ def test_components_and_parts(kind):
     np.testing.assert_allclose(part.theta_dense(), graph.theta_dense()[:3, :3])
 
 
+def test_weak_edges_of_an_array_join_too():
+    weak = np.array([[0, 1e-12, 0], [1e-12, 0, 1], [0, 1, 0]])
+    assert Graph(weak).connected_components()[0] == 1
+
+
 def test_a_graph_does_not_follow_what_it_was_made_of():
     A = ADJACENCY.copy()
     graph = Graph(A)

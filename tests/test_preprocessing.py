@@ -237,6 +237,20 @@ def test_whitening_of_equal_samples(no_warnings):
         assert np.isfinite(Normalizer.of(X, "whiten").directions).all()
 
 
+def test_equal_samples_get_no_direction_from_rounding():
+    X = np.tile(np.random.default_rng(0).normal(size=40), (30, 1))
+    with pytest.warns(UserWarning, match="30 of 30 samples are"):
+        assert not Normalizer.of(X, "whiten")(X).any()
+
+
+@pytest.mark.parametrize("scale", [2.0**530, 2.0**-530])
+def test_points_of_any_size_are_lifted_alike(scale, no_warnings):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    np.testing.assert_allclose(
+        Normalizer.of(scale * X, "lift")(scale * X), Normalizer.of(X, "lift")(X), atol=1e-12
+    )
+
+
 def test_samples_without_a_direction_get_none_by_whitening():
     X = images(20, 40).astype(float)
     X[3] = 7

@@ -119,7 +119,9 @@ class Graph:
         >>> count, labels.tolist()
         (2, [0, 0, 1])
         """
-        count, labels = csgraph.connected_components(self._adjacency, directed=False)
+        # Of an array SciPy takes entries below 1e-8 for none.
+        joined = self._adjacency > 0 if self.is_dense else self._adjacency
+        count, labels = csgraph.connected_components(joined, directed=False)
         return int(count), labels
 
     def part(self, mask: NDArray[np.bool_]) -> Graph:

@@ -163,7 +163,8 @@ class Normalizer:
         if how != "lift":
             return Normalizer(how)
         mean = X.mean(axis=0, dtype=np.float64)
-        spread = float(np.sqrt(((X - mean) ** 2).sum(axis=1).mean()))
+        largest = float(np.abs(X - mean).max()) or 1.0  # keeps huge and tiny squares in range
+        spread = largest * float(np.sqrt((((X - mean) / largest) ** 2).sum(axis=1).mean()))
         return Normalizer(how, mean, spread if spread > 0 else 1.0)
 
     @staticmethod
@@ -186,6 +187,8 @@ class Normalizer:
         if self.directions is not None:
             samples, empty = _normalized(X)
             X = samples - self.mean
+            rounding = 8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
+            empty |= np.linalg.norm(X, axis=1) <= rounding
             X += ((X @ self.directions) * self.damping) @ self.directions.T
             X[empty] = 0  # what has no direction gets none from the mean
         if self.mixing is not None:

@@ -81,7 +81,11 @@ _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "neither whitened nor smoothed, no errors of single pixels": ({"normalize": "zero_mean"}, {}),
     "λ = 0": ({"lam": 0}, {}),
-    "the paper's θ, rows, eigenvectors, incidence and weights": (
+    "the paper's θ, rows, eigenvectors and incidence": (
+        _LITERAL,
+        {"unit_rows": False, "spectrum": "equal"},
+    ),
+    "the same, neither whitened nor smoothed, no errors of single pixels: as the paper": (
         _LITERAL | {"normalize": "zero_mean"},
         {"unit_rows": False, "spectrum": "equal"},
     ),

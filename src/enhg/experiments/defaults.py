@@ -136,7 +136,7 @@ Labels were used for scoring only. The mean is over all figures of a line.
 
 Faces are whitened and digits smoothed, by themselves (`normalize="auto"`); where samples are
 whitened, single pixels may be wrong (`error_weight="auto"`). Without whitening and smoothing
-(`normalize=zero_mean`) all faces and USPS lose, and with whitening but without such errors
+(`normalize=zero_mean`) all sets lose, and with whitening but without such errors
 (`error_weight=None`) the smallest set of faces loses most; whitened digits (`normalize=whiten`) and
 smoothed faces (`normalize=smooth`) lose too. Ten members a hyperedge do better than seven by what
 PIE gains, where a person has 170 images, and digits lose a little. `lam=20`, as `enhg reproduce`
