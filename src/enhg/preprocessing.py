@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,8 +99,7 @@ def _normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[
         result -= result.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(result, axis=1, keepdims=True)
     # What centring leaves of a constant sample is rounding, not a direction.
-    rounding = 8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
-    empty = lengths <= rounding * (largest / scale)
+    empty = lengths <= _rounding(X) * (largest / scale)
     result[empty[:, 0]] = 0
     if unit:
         lengths[empty] = 1
@@ -108,6 +107,11 @@ def _normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[
     else:
         result *= scale
     return result, empty[:, 0]
+
+
+def _rounding(X: NDArray) -> float:
+    """The length that rounding leaves of a sample with entries of about 1 once it is subtracted."""
+    return float(8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -150,9 +154,8 @@ class Normalizer:
     @staticmethod
     def of(X: NDArray, how: Normalization) -> Normalizer:
         """Learn from the samples X."""
-        allowed = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
-        if how not in allowed:
-            raise ValueError(f"normalize must be one of {allowed}, got {how!r}")
+        if how not in get_args(Normalization):
+            raise ValueError(f"normalize must be one of {get_args(Normalization)}, got {how!r}")
         if how == "auto":
             how = _fitting(X)
         if how == "whiten":
@@ -187,8 +190,7 @@ class Normalizer:
         if self.directions is not None:
             samples, empty = _normalized(X)
             X = samples - self.mean
-            rounding = 8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
-            empty |= np.linalg.norm(X, axis=1) <= rounding
+            empty |= np.linalg.norm(X, axis=1) <= _rounding(X)
             X += ((X @ self.directions) * self.damping) @ self.directions.T
             X[empty] = 0  # what has no direction gets none from the mean
         if self.mixing is not None:

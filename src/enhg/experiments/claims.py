@@ -134,22 +134,22 @@ def _all_changed(runs: int) -> dict[str, dict[Draw, list[Work]]]:
 
 def _all_digits(runs: int) -> dict[tuple[str, Draw], list[Work]]:
     """By method and images."""
-    found = {}
-    for method, draw in product(_COMPLETE, _DIGITS):
-        structure, learner = setting_for(method, "classification", "usps")
-        found[method, draw] = [
-            Work("classification", drawn, method, structure, (learner,), numbers, SHARES)
-            for drawn, numbers in draw.by_run(runs)
-        ]
-    return found
+    return {
+        (method, draw): _classified(method, draw, "usps", runs)
+        for method, draw in product(_COMPLETE, _DIGITS)
+    }
 
 
 def _faces(runs: int) -> list[Work]:
     """ENHG on PIE, as in table 4."""
-    structure, learner = setting_for("ENHG", "classification", None)
+    return _classified("ENHG", _FACES, None, runs)
+
+
+def _classified(method: str, draw: Draw, tuned_for: str | None, runs: int) -> list[Work]:
+    structure, learner = setting_for(method, "classification", tuned_for)
     return [
-        Work("classification", drawn, "ENHG", structure, (learner,), numbers, SHARES)
-        for drawn, numbers in _FACES.by_run(runs)
+        Work("classification", drawn, method, structure, (learner,), numbers, SHARES)
+        for drawn, numbers in draw.by_run(runs)
     ]
 
 

@@ -190,15 +190,15 @@ def _baselines(cells: dict[str, list[Cell]]) -> str:
 def _far_below(cells: list[Cell]) -> str:
     """Cells of baselines more than 0.05 below the paper's figure in the better of the columns."""
     best: dict[tuple[str, str, str], Cell] = {}
-    for cell in sorted(cells, key=lambda cell: cell.mean):
-        best[cell.method, cell.row, cell.metric] = cell
+    for cell in cells:
+        place = cell.method, cell.row, cell.metric
+        best[place] = max(best.get(place, cell), cell, key=lambda cell: cell.mean)
     found: dict[str, list[str]] = defaultdict(list)
-    for cell in (best[cell.method, cell.row, cell.metric] for cell in cells):
-        far = cell.paper is not None and cell.mean < cell.paper - _FAR
-        text = f"{cell.row} {cell.metric} {cell.mean:.3f} ({cell.paper or 0:.3f})"
-        if cell.method != "ENHG" and far and text not in found[cell.method]:
+    for cell in best.values():
+        if cell.method != "ENHG" and cell.paper is not None and cell.mean < cell.paper - _FAR:
+            text = f"{cell.row} {cell.metric} {cell.mean:.3f} ({cell.paper:.3f})"
             found[cell.method].append(text)
-    return "\n".join(f"- {method}: {'; '.join(texts)}" for method, texts in found.items() if texts)
+    return "\n".join(f"- {method}: {'; '.join(texts)}" for method, texts in found.items())
 
 
 def _settings() -> str:
