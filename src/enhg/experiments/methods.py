@@ -71,7 +71,8 @@ METHODS = {
         (
             {"lam": (0.1, 0.3, 1.0), "power": (4, 8), "normalize": ("auto",)},
             {"lam": (0.1, 0.3, 1.0, 2.0, 3.0), "power": (8,), "normalize": ("zero_mean", "unit")},
-            {"lam": (1.0, 3.0), "power": (4,), "normalize": ("zero_mean",)},
+            {"lam": (5.0,), "power": (8,), "normalize": ("zero_mean",)},
+            {"lam": (3.0,), "power": (4,), "normalize": ("zero_mean",)},
         ),
         slowness=25,
     ),
