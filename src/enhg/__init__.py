@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from enhg.files.models import load_model as load_model
+    from enhg.files.models import save_model as save_model
     from enhg.graph import Graph as Graph
     from enhg.graphs.elastic_net import ElasticNetHypergraph as ElasticNetHypergraph
     from enhg.graphs.gaussian import GaussianGraph as GaussianGraph
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from enhg.hypergraph import Hypergraph as Hypergraph
     from enhg.learning.classification import HypergraphClassifier as HypergraphClassifier
     from enhg.learning.clustering import HypergraphClustering as HypergraphClustering
+    from enhg.learning.count import ClusterCount as ClusterCount
+    from enhg.learning.count import count_clusters as count_clusters
     from enhg.metrics import clustering_accuracy as clustering_accuracy
     from enhg.metrics import normalized_mutual_information as normalized_mutual_information
     from enhg.metrics import unlabelled_accuracy as unlabelled_accuracy
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from enhg.representation.solver import self_representation as self_representation
 
 _ROOMS = {
+    "ClusterCount": "enhg.learning.count",
     "ElasticNetHypergraph": "enhg.graphs.elastic_net",
     "ElasticNetPath": "enhg.representation.path",
     "GaussianGraph": "enhg.graphs.gaussian",
@@ -50,10 +55,13 @@ _ROOMS = {
     "SemanticCorrelationHypergraph": "enhg.graphs.semantic_correlation",
     "SparseSubspaceGraph": "enhg.graphs.sparse_subspace",
     "clustering_accuracy": "enhg.metrics",
+    "count_clusters": "enhg.learning.count",
     "elastic_net_path": "enhg.representation.path",
+    "load_model": "enhg.files.models",
     "low_rank_representation": "enhg.representation.low_rank",
     "normalize_samples": "enhg.preprocessing",
     "normalized_mutual_information": "enhg.metrics",
+    "save_model": "enhg.files.models",
     "self_representation": "enhg.representation.solver",
     "unlabelled_accuracy": "enhg.metrics",
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -48,11 +49,20 @@ class Stages:
     """The stages of a run: a bar while one lasts, then a line with its time and its warnings.
 
     Bars go to standard error, or a line a minute where that is no terminal; the lines that
-    remain to standard output.
+    remain to standard output, or one JSON object at the end in their place.
+
+    Attributes
+    ----------
+    times : list of (str, float)
+        Names and seconds of the stages so far.
+    warnings : list of str
     """
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, as_json: bool = False) -> None:
         self._quiet = quiet
+        self._json = as_json
+        self.times: list[tuple[str, float]] = []
+        self.warnings: list[str] = []
 
     @contextmanager
     def stage(
@@ -68,11 +78,13 @@ class Stages:
             try:
                 with self._bar(doing) as progress:
                     yield progress
-                self._say(f"{name:<12}{perf_counter() - start:6.1f} s  {note}".rstrip())
+                self.times.append((name, perf_counter() - start))
+                self._say(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
             finally:
                 texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
-                for text in dict.fromkeys(texts):
-                    typer.echo(f"warning: {' '.join(text.split())}", err=True)
+                for text in dict.fromkeys(" ".join(text.split()) for text in texts):
+                    self.warnings.append(text)
+                    typer.echo(f"warning: {text}", err=True)
 
     @contextmanager
     def _bar(self, doing: str) -> Iterator[Callable[[int, int], None] | None]:
@@ -94,8 +106,14 @@ class Stages:
             for line in more:
                 self._say(" " * 12 + line)
 
+    def say_json(self, found: dict[str, Any]) -> None:
+        """What was found, with stages and warnings, as JSON, if that is wanted."""
+        if self._json:
+            stages = {name: round(seconds, 3) for name, seconds in self.times}
+            typer.echo(json.dumps(found | {"seconds": stages, "warnings": self.warnings}, indent=1))
+
     def _say(self, line: str) -> None:
-        if not self._quiet:
+        if not self._quiet and not self._json:
             typer.echo(line)
 
 

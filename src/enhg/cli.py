@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import signal
 import sys
-from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -31,10 +32,15 @@ if TYPE_CHECKING:
     from enhg.learning.clustering import HypergraphClustering
 
 NORMALIZATIONS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
-_DOUBTFUL = 0.1  # confidence above an even guess below which a sample counts as doubtful
-_MOST_SIZES = 10  # clusters up to which every size is told
 _DEMO_LABELLED = 0.05
+_FILES = {
+    "report.html": "a page to look at",
+    "labels.csv": "label and scores of every sample",
+    "model.npz": "for enhg predict",
+    "hypergraph.npz": "for enhg.Hypergraph.load",
+}
 _DEMO_FILES = {
+    "report.html": "a page with all of it",
     "clusters.png": "every cluster, most confident first",
     "embedding.png": "the digits as points; the spectrum",
     "confusion.png": "clusters and labels against the truth",
@@ -105,6 +111,20 @@ def _positive_zero_or_none(value: float | None) -> float | None:
 def _one_of_the_normalizations(value: str) -> str:
     if value not in NORMALIZATIONS:
         raise typer.BadParameter(f"{value!r} is none of {', '.join(NORMALIZATIONS)}")
+    return value
+
+
+def _number_of_clusters(text: str) -> int | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is neither a whole number from 1 on nor auto")
+    return int(text)
+
+
+def _one_of_the_methods(value: str) -> str:
+    if value not in ("auto", "diffusion", "poisson"):
+        raise typer.BadParameter(f"{value!r} is none of auto, diffusion, poisson")
     return value
 
 
@@ -194,6 +214,15 @@ Overwrite = Annotated[
 Quiet = Annotated[
     bool, typer.Option("-q", "--quiet", help="Print nothing but warnings and errors.")
 ]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print what was found as JSON, in place of the summary.")
+]
+Suggest = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Write suggestions.csv: the N samples to label next, best first."
+    ),
+]
 
 
 @app.callback()
@@ -221,10 +250,17 @@ def _program(
 @errors_in_one_line()
 def cluster(
     source: Input,
-    n_clusters: Annotated[
-        int, typer.Option("-k", "--clusters", min=1, metavar="K", help="How many clusters to make.")
-    ],
     out: Out,
+    n_clusters: Annotated[
+        Any,
+        typer.Option(
+            "-k",
+            "--clusters",
+            parser=_number_of_clusters,
+            metavar="K",
+            help="How many clusters to make; auto estimates it.",
+        ),
+    ] = "auto",
     key: Key = None,
     size: Size = None,
     color: Color = False,
@@ -236,8 +272,10 @@ def cluster(
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
+    suggest: Suggest = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Sort images into K clusters, without any labels.
 
@@ -245,23 +283,27 @@ def cluster(
     sample. OUT receives
 
     \b
-      labels.csv      name,label,confidence: one row an input, labels 0 to K-1,
-                      confidence from 0 (between two clusters) to 1
+      report.html     a page to look at: the clusters, a map, what is doubtful
+      labels.csv      one row an input: name; label, 0 to K-1; confidence from 0
+                      (between two clusters) to 1; outlier, from 0 to 1 (like no
+                      other); foreign, the part of its hyperedges that belongs to
+                      other clusters; error, the part that others cannot rebuild
+      model.npz       for enhg predict, and enhg.load_model
       hypergraph.npz  for enhg.Hypergraph.load
 
     True labels that the file holds are used for nothing but the score printed at the end.
 
     \b
     Examples:
-      enhg cluster photos/ -k 10 -o result --size 32x32
+      enhg cluster photos/ -o result --size 32x32
       enhg cluster faces.mat -k 38 -o result --key fea
     """
-    from enhg.files import InputError, output_folder, write_labels
+    from enhg.files import InputError, output_folder
 
-    stages = Stages(quiet)
+    stages = Stages(quiet, as_json)
     with output_folder(out, overwrite) as folder:
         samples = _read(stages, source, key, size, color)
-        if n_clusters > len(samples.X):
+        if n_clusters != "auto" and n_clusters > len(samples.X):
             raise InputError(f"-k {n_clusters}: {source} holds only {len(samples.X)} samples")
         structure = _represent(
             stages,
@@ -274,22 +316,17 @@ def cluster(
             memory=memory,
             n_jobs=jobs,
         )
+        from sklearn.frozen import FrozenEstimator
+
+        from enhg import _summary
         from enhg.learning.clustering import HypergraphClustering
 
         with stages.stage("cluster", "clustering"):
-            model = HypergraphClustering(n_clusters, graph=structure.graph_, random_state=seed).fit(
-                samples.X
-            )
-        with stages.stage("write", "writing"):
-            write_labels(folder / "labels.csv", samples.names, model.labels_, model.confidence_)
-            structure.graph_.save(folder / "hypergraph.npz")
-    stages.say_rows(
-        ("samples", _about_samples(samples)),
-        *_about_structure(structure),
-        *_about_clusters(model),
-        *_score_of_clusters(model, samples.labels, source.name),
-        ("written", f"{out / 'labels.csv'}\n{out / 'hypergraph.npz'}"),
-    )
+            model = HypergraphClustering(
+                n_clusters, graph=FrozenEstimator(structure), random_state=seed
+            ).fit(samples.X)
+        found = _summary.of_clusters(model, samples.labels)
+        _write(stages, folder, out, samples, structure, model, found, suggest)
 
 
 @app.command()
@@ -308,12 +345,20 @@ def classify(
     key: Key = None,
     size: Size = None,
     color: Color = False,
+    method: Annotated[
+        Any,
+        typer.Option(
+            callback=_one_of_the_methods,
+            metavar="HOW",
+            help="How labels spread: diffusion, poisson (for very few), or auto, which chooses.",
+        ),
+    ] = "auto",
     alpha: Annotated[
         float,
         typer.Option(
             callback=_open_fraction,
             metavar="X",
-            help="Between 0 and 1: the nearer to 1, the further labels reach.",
+            help="Of diffusion, between 0 and 1: the nearer to 1, the further labels reach.",
         ),
     ] = 0.98,
     gamma: Gamma = 10,
@@ -326,8 +371,10 @@ def classify(
     ] = 0,
     jobs: Jobs = None,
     memory: Memory = None,
+    suggest: Suggest = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Label all images from the labels of a few.
 
@@ -335,9 +382,11 @@ def classify(
     sample; FILE labels some of them, of two classes or more. OUT receives
 
     \b
-      labels.csv      name,label,confidence,given: one row an input; given is yes
-                      where FILE holds the label. No label and confidence 0 where
-                      no label reaches
+      report.html     a page to look at: the classes, a map, what is doubtful
+      labels.csv      one row an input: name; label; confidence; outlier, foreign
+                      and error as enhg cluster --help says; given, yes where FILE
+                      holds the label. No label and confidence 0 where none reaches
+      model.npz       for enhg predict, and enhg.load_model
       hypergraph.npz  for enhg.Hypergraph.load
 
     True labels that INPUT holds are used for nothing but the score printed at the end.
@@ -347,9 +396,9 @@ def classify(
       enhg classify photos/ --labels some.csv -o result --size 32x32
       enhg classify faces.mat --labels some.npy -o result
     """
-    from enhg.files import InputError, output_folder, read_labels, write_labels
+    from enhg.files import InputError, output_folder, read_labels
 
-    stages = Stages(quiet)
+    stages = Stages(quiet, as_json)
     with output_folder(out, overwrite) as folder:
         samples = _read(stages, source, key, size, color)
         given = read_labels(labels, samples.names, samples.labels)
@@ -366,24 +415,80 @@ def classify(
             memory=memory,
             n_jobs=jobs,
         )
+        from sklearn.frozen import FrozenEstimator
+
+        from enhg import _summary
         from enhg.learning.classification import HypergraphClassifier
 
         with stages.stage("classify", "spreading labels"):
-            model = HypergraphClassifier(graph=structure.graph_, alpha=alpha)
-            model.fit(samples.X, given)
+            model = HypergraphClassifier(
+                graph=FrozenEstimator(structure), method=method, alpha=alpha
+            ).fit(samples.X, given)
+        found = _summary.of_classes(model, given, samples.labels)
+        _write(stages, folder, out, samples, structure, model, found, suggest, given)
+
+
+@app.command()
+@errors_in_one_line()
+def predict(
+    model_file: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="model.npz of enhg cluster or enhg classify.")
+    ],
+    source: Input,
+    out: Out,
+    key: Key = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Sort new images into the clusters or classes of a model.
+
+    Each is rebuilt from the images of MODEL and takes its place among them; these are not
+    clustered or classified again. The images of a folder are brought to the size and the colours
+    of the model's. OUT receives
+
+    \b
+      labels.csv  one row an input: name; label; confidence; outlier, from 0 to 1
+                  (like none of the model's). No label, or -1 for a cluster, and
+                  confidence 0 where nothing rebuilds it
+
+    True labels that INPUT holds are used for nothing but the score printed at the end.
+
+    \b
+    Examples:
+      enhg predict result/model.npz new-photos/ -o sorted
+      enhg predict result/model.npz more.npy -o sorted --json
+    """
+    from enhg.files import InputError, output_folder, write_labels
+
+    stages = Stages(quiet, as_json)
+    with output_folder(out, overwrite) as folder:
+        with stages.stage("load", "loading the model"):
+            from enhg import _summary
+            from enhg.files.models import read_model
+
+            model, image_shape = read_model(model_file)
+        size = None
+        if image_shape is not None and source.is_dir():
+            size = image_shape[0], image_shape[1]
+        color = image_shape is not None and len(image_shape) == 3
+        samples = _read(stages, source, key, size, color, least=1)
+        if samples.X.shape[1] != model.n_features_in_:
+            raise InputError(
+                f"{source}: samples have {samples.X.shape[1]} values, those of {model_file} have "
+                f"{model.n_features_in_}; give samples of the same kind"
+            )
+        with stages.stage("represent", "rebuilding every sample from the model's") as progress:
+            placed = model.place(samples.X, progress=progress)
         with stages.stage("write", "writing"):
             write_labels(
-                folder / "labels.csv", samples.names, model.transduction_, model.confidence_,
-                {"given": _yes_or_no(given)},
+                folder / "labels.csv", samples.names, placed.labels, placed.confidence,
+                {"outlier": _four_decimals(placed.outlier_scores)},
             )  # fmt: skip
-            structure.graph_.save(folder / "hypergraph.npz")
-    stages.say_rows(
-        ("samples", _about_samples(samples)),
-        *_about_structure(structure),
-        *_about_classes(model, given),
-        *_score_of_classes(model, given, samples.labels, source.name),
-        ("written", f"{out / 'labels.csv'}\n{out / 'hypergraph.npz'}"),
-    )
+    found = _summary.of_samples(samples) | _summary.of_placement(model, placed, samples.labels)
+    names = {"labels.csv": "label and scores of every sample"}
+    stages.say_rows(*_summary.lines(found, source.name), _summary.files(out, names))
+    stages.say_json(found | {"files": _paths(out, names)})
 
 
 @app.command()
@@ -399,19 +504,22 @@ def demo(
     """Try it out: cluster and classify 1797 handwritten digits.
 
     They come with scikit-learn, nothing is downloaded. First they are clustered without labels,
-    then labelled from 5 % of the labels; both are scored against the truth. OUT receives four
-    pictures to look at, the labels and the hypergraph.
+    then labelled from 5 % of the labels; both are scored against the truth. OUT receives a
+    page and four pictures to look at, the labels and the hypergraph.
 
     \b
     Examples:
       enhg demo
       enhg demo -o somewhere/else --seed 1
     """
-    from enhg.files import output_folder, write_labels
+    from enhg.files import Samples, output_folder, write_labels
 
     stages = Stages(quiet)
     with output_folder(out, overwrite) as folder:
         with stages.stage("load", "loading"):
+            from sklearn.frozen import FrozenEstimator
+
+            from enhg import _summary
             from enhg.datasets import load
             from enhg.learning.classification import HypergraphClassifier
             from enhg.learning.clustering import HypergraphClustering
@@ -419,34 +527,35 @@ def demo(
 
             data = load("digits")
             given = _some_labels(data.y, seed)
+            names = [str(row) for row in range(len(data.y))]
+            samples = Samples(data.X, names, data.image_shape, data.y, Path(data.name))
         structure = _represent(stages, data.X)
-        graph = structure.graph_
+        graph = FrozenEstimator(structure)
         with stages.stage("cluster", "clustering"):
-            clusters = HypergraphClustering(10, graph=graph, random_state=seed).fit(data.X)
+            clusters = HypergraphClustering("auto", graph=graph, random_state=seed).fit(data.X)
         with stages.stage("classify", "spreading labels"):
             classes = HypergraphClassifier(graph=graph).fit(data.X, given)
         with stages.stage("draw", "drawing"):
             images = data.X.reshape(-1, *data.image_shape)
             save_pictures(folder, images, data.y, structure, clusters, classes)
+        by_clusters = _summary.of_clusters(clusters, data.y)
+        by_classes = _summary.of_classes(classes, given, data.y)
+        rows = [
+            ("samples", f"{len(data.X)} handwritten digits of 8×8 pixels"),
+            *_summary.lines(_summary.of_structure(structure) | by_clusters, data.name),
+            *_summary.lines(by_classes, data.name),
+        ]
         with stages.stage("write", "writing"):
             write_labels(
-                folder / "labels.csv", [str(row) for row in range(len(data.y))],
-                clusters.labels_, clusters.confidence_,
+                folder / "labels.csv", names, clusters.labels_, clusters.confidence_,
                 {"classified": classes.transduction_, "given": _yes_or_no(given), "truth": data.y},
             )  # fmt: skip
-            graph.save(folder / "hypergraph.npz")
+            structure.graph_.save(folder / "hypergraph.npz")
+            _report(folder, stages, samples, clusters, structure, rows)
     stages.say_rows(
-        ("samples", f"{len(data.X)} handwritten digits of 8×8 pixels"),
-        *_about_structure(structure),
-        *_about_clusters(clusters),
-        *_score_of_clusters(clusters, data.y, data.name),
-        *_about_classes(classes, given),
-        *_score_of_classes(classes, given, data.y, data.name),
-        (
-            "written",
-            "\n".join(f"{out / f'{name:<16}'}{what}" for name, what in _DEMO_FILES.items()),
-        ),
-        ("next", "your own images: enhg cluster --help"),
+        *rows,
+        _summary.files(out, _DEMO_FILES),
+        ("next", f"open {out / 'report.html'}; your own images: enhg cluster --help"),
     )
 
 
@@ -502,13 +611,18 @@ def reproduce(
 
 
 def _read(
-    stages: Stages, source: Path, key: str | None, size: tuple[int, int] | None, color: bool
+    stages: Stages,
+    source: Path,
+    key: str | None,
+    size: tuple[int, int] | None,
+    color: bool,
+    least: int = 2,
 ) -> Samples:
     from enhg.files import InputError, read_samples
 
     with stages.stage("read", "reading") as progress:
         samples = read_samples(source, key=key, size=size, gray=not color, progress=progress)
-        if len(samples.X) < 2:
+        if len(samples.X) < least:
             raise InputError(f"{source}: holds one sample; at least two are needed")
     return samples
 
@@ -544,101 +658,86 @@ def _some_labels(y: NDArray, seed: int) -> NDArray:
     return given
 
 
-# --- what is said ----------------------------------------------------------------------------
-
-
-_Rows = list[tuple[str, str]]
-
-
-def _about_samples(samples: Samples) -> str:
-    count, features = samples.X.shape
-    if samples.image_shape is None:
-        return f"{count}, of {features} values, from {samples.source}"
-    return f"{count} images of {'×'.join(map(str, samples.image_shape))}, from {samples.source}"
-
-
-def _about_structure(structure: ElasticNetHypergraph) -> _Rows:
-    rebuilt, graph = structure.representation_, structure.graph_
-    count, _ = graph.connected_components()
-    return [
-        (
-            "rebuilt",
-            f"from {rebuilt.coefficients.nnz / graph.n_vertices:.1f} others each on average; "
-            f"worst certificate {rebuilt.certificate.max():.1e}",
-        ),
-        ("hypergraph", f"{graph.n_edges} hyperedges, {_count(count, 'component')}"),
-    ]
-
-
-def _about_clusters(model: HypergraphClustering) -> _Rows:
-    sizes = Counter(model.labels_.tolist())
-    text = ", ".join(str(sizes[label]) for label in range(model.n_clusters))
-    if model.n_clusters > _MOST_SIZES:
-        text = f"{min(sizes.values())} to {max(sizes.values())}"
-    doubtful = int((model.confidence_ < _DOUBTFUL).sum())
-    return [
-        ("clusters", f"{model.n_clusters}, of {text} samples"),
-        ("doubtful", f"{_count(doubtful, 'sample')} of a confidence below {_DOUBTFUL}"),
-    ]
-
-
-def _about_classes(model: HypergraphClassifier, given: NDArray) -> _Rows:
-    bound = 1 / len(model.classes_) + _DOUBTFUL
-    reached = ~model.unreached_
-    doubtful = int((model.confidence_[reached] < bound).sum())
-    labels = _count(int((given != "").sum()), "label")
-    rows = [
-        ("classes", f"{len(model.classes_)}, from {labels} ({(given != '').mean():.1%})"),
-        ("doubtful", f"{_count(doubtful, 'sample')} of a confidence below {bound:.2f}"),
-    ]
-    if not reached.all():
-        rows.append(("unreached", f"{_count(int((~reached).sum()), 'sample')}, left without label"))
-    return rows
-
-
-def _score_of_clusters(model: HypergraphClustering, truth: NDArray | None, where: str) -> _Rows:
-    from enhg.metrics import clustering_accuracy, normalized_mutual_information
-
-    labels, known = _known(truth, model.labels_)
-    if not known.any():
-        return []
-    ac = clustering_accuracy(labels[known], model.labels_[known])
-    nmi = normalized_mutual_information(labels[known], model.labels_[known])
-    return [("score", f"AC {ac:.3f}, NMI {nmi:.3f} against the labels in {where}")]
-
-
-def _score_of_classes(
-    model: HypergraphClassifier, given: NDArray, truth: NDArray | None, where: str
-) -> _Rows:
-    from enhg.metrics import unlabelled_accuracy
-
-    labels, known = _known(truth, given)
-    scored = known & (given == "")
-    if not scored.any():
-        return []
-    accuracy = unlabelled_accuracy(labels, model.transduction_, ~scored)
-    return [
-        (
-            "score",
-            f"accuracy {accuracy:.3f} on the {scored.sum()} unlabelled, "
-            f"against the labels in {where}",
-        )
-    ]
-
-
-def _known(truth: NDArray | None, like: NDArray) -> tuple[NDArray, NDArray]:
-    """The true labels as text, and where they are known."""
+def _write(
+    stages: Stages,
+    folder: Path,
+    out: Path,
+    samples: Samples,
+    structure: ElasticNetHypergraph,
+    model: HypergraphClustering | HypergraphClassifier,
+    found: dict[str, Any],
+    suggest: int | None,
+    given: NDArray | None = None,
+) -> None:
+    """Write the results into the folder, which becomes `out`, and say what was found."""
     import numpy as np
 
-    from enhg.files import label_texts
+    from enhg import _summary
+    from enhg.files import write_labels, write_table
+    from enhg.files.models import save_model
 
-    labels = np.full(len(like), "") if truth is None else np.array(label_texts(truth))
-    return labels, labels != ""
+    found = _summary.of_samples(samples) | _summary.of_structure(structure) | found
+    rows = _summary.lines(found, samples.source.name)
+    names = dict(_FILES)
+    with stages.stage("write", "writing"):
+        rebuilt = structure.representation_
+        lengths = np.linalg.norm(rebuilt.samples, axis=1)
+        errors = np.linalg.norm(rebuilt.errors, axis=1) / np.where(lengths > 0, lengths, 1)
+        columns: dict[str, Any] = {
+            "outlier": _four_decimals(model.outlier_scores_),
+            "foreign": _four_decimals(model.foreign_membership_),
+            "error": _four_decimals(errors),
+        }
+        if given is not None:
+            columns["given"] = _yes_or_no(given)
+        labels = model.labels_ if given is None else model.transduction_
+        write_labels(folder / "labels.csv", samples.names, labels, model.confidence_, columns)
+        structure.graph_.save(folder / "hypergraph.npz")
+        save_model(model, folder / "model.npz", image_shape=samples.image_shape)
+        if suggest is not None:
+            names["suggestions.csv"] = "the samples to label next, best first"
+            unlabelled = len(samples.X) if given is None else int((given == "").sum())
+            following = model.suggest(min(suggest, unlabelled)).tolist() if unlabelled else []
+            write_table(
+                folder / "suggestions.csv", {"name": [samples.names[row] for row in following]}
+            )
+    with stages.stage("report", "making the page"):
+        _report(folder, stages, samples, model, structure, rows, given)
+    stages.say_rows(*rows, _summary.files(out, names))
+    stages.say_json(found | {"files": _paths(out, names)})
+
+
+def _report(
+    folder: Path,
+    stages: Stages,
+    samples: Samples,
+    model: HypergraphClustering | HypergraphClassifier,
+    structure: ElasticNetHypergraph,
+    rows: list[tuple[str, str]],
+    given: NDArray | None = None,
+) -> None:
+    from enhg.report import write_report
+
+    write_report(
+        folder / "report.html",
+        samples,
+        model,
+        structure,
+        stages=stages.times,
+        warnings=stages.warnings,
+        summary=rows,
+        command=shlex.join(["enhg", *sys.argv[1:]]),
+        given=given,
+    )
+
+
+def _paths(out: Path, names: Iterable[str]) -> list[str]:
+    return [str(out / name) for name in names]
+
+
+def _four_decimals(values: NDArray) -> list[str]:
+    return [f"{value:.4f}" for value in values]
 
 
 def _yes_or_no(given: NDArray) -> list[str]:
     return ["yes" if label else "no" for label in given]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

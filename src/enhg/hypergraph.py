@@ -7,12 +7,9 @@ D_v, the d(v), ``vertex_degrees``; D_e, the δ(e), ``edge_degrees``; Θ is ``the
 
 import copy
 import os
-import uuid
-import zipfile
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
-from typing import IO, Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +17,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
+from enhg._archive import read_archive, write_archive
 from enhg._matrices import (
     nonnegative_csr,
     real_array,
@@ -99,10 +97,16 @@ class Hypergraph:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hypergraph):
             return NotImplemented
-        mine, theirs = self._arrays(), other._arrays()
+        mine, theirs = self.arrays(), other.arrays()
         return all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
-    def _arrays(self) -> dict[str, Any]:
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
+        """Make a hypergraph of the ``arrays`` of another."""
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        return cls(sparse.csr_array(parts, shape=tuple(arrays["shape"])), arrays["weights"])
+
+    def arrays(self) -> dict[str, NDArray]:
         """Everything a hypergraph is: what equality compares and a file holds."""
         h = self._incidence
         parts = {"data": h.data, "indices": h.indices, "indptr": h.indptr}
@@ -380,18 +384,7 @@ class Hypergraph:
         overwrite : bool, default False
             Replace an existing file; otherwise it is left alone and FileExistsError raised.
         """
-        target = Path(path)
-        if target.exists() and not overwrite:
-            raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
-        temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
-        try:
-            with open(temporary, "xb") as stream:
-                np.savez(stream, format=_FILE_FORMAT, version=_FILE_VERSION, **self._arrays())
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_archive(path, _FILE_FORMAT, _FILE_VERSION, self.arrays(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -408,31 +401,12 @@ class Hypergraph:
         """
         with open(path, "rb") as stream:
             try:
-                return cls(*_read_archive(stream))
+                return cls.from_arrays(read_archive(stream, _FILE_FORMAT, _FILE_VERSION))
             except Exception as error:  # arbitrary bytes make the readers raise almost anything
                 reason = str(error) or type(error).__name__
                 raise ValueError(
                     f"{os.fspath(path)} must be a hypergraph file that this enhg can read; {reason}"
                 ) from error
-
-
-def _read_archive(stream: IO[bytes]) -> tuple[sparse.csr_array, NDArray[np.float64]]:
-    # NumPy reads as far as an array's header says, which can be short of the checksum.
-    with zipfile.ZipFile(stream) as members:
-        damaged = members.testzip()
-    if damaged is not None:
-        raise ValueError(f"received a damaged {damaged}")
-    stream.seek(0)
-    with np.load(stream, allow_pickle=False) as archive:
-        if "format" not in archive or str(archive["format"]) != _FILE_FORMAT:
-            raise ValueError(f"received an archive without the mark {_FILE_FORMAT!r}")
-        if archive["version"] != _FILE_VERSION:
-            raise ValueError(
-                f"received format version {archive['version']} and this enhg reads version "
-                f"{_FILE_VERSION}: a newer enhg may have written it"
-            )
-        parts = (archive["data"], archive["indices"], archive["indptr"])
-        return sparse.csr_array(parts, shape=tuple(archive["shape"])), archive["weights"]
 
 
 def _positive_weights(values: ArrayLike | None, n_edges: int) -> NDArray[np.float64]:

@@ -438,7 +438,7 @@ def save_pictures(
 
     figure, (left, right) = new_figure(1, 2, (12, 6))
     plot_embedding(clusters.embedding_, clusters.labels_, ax=left)
-    plot_spectrum(clusters.spectrum_.values, clusters.n_clusters, ax=right)
+    plot_spectrum(clusters.spectrum_.values, clusters.n_clusters_, ax=right)
     figure.savefig(folder / "embedding.png")
 
     figure, (left, right) = new_figure(1, 2, (12, 6))

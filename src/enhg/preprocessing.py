@@ -78,7 +78,7 @@ def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -
     array([[0.6, 0.8],
            [0.6, 0.8]])
     """
-    result, empty = _normalized(check_samples(X), center=center, unit=unit)
+    result, empty = normalized(check_samples(X), center=center, unit=unit)
     if empty.any():
         what = "constant" if center else "zero"
         warnings.warn(
@@ -89,7 +89,7 @@ def normalize_samples(X: ArrayLike, *, center: bool = True, unit: bool = True) -
     return result
 
 
-def _normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[NDArray, NDArray]:
+def normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[NDArray, NDArray]:
     """The same, and a mask of the samples without a direction in place of the warning."""
     # Scaling to about 1 first, by an exact power of two, keeps huge and tiny squares in range.
     largest = np.abs(X).max(axis=1, keepdims=True)
@@ -107,6 +107,11 @@ def _normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[
     else:
         result *= scale
     return result, empty[:, 0]
+
+
+def unit_length(X: NDArray) -> NDArray:
+    """Every sample at length 1, and one without a direction at 0."""
+    return normalized(X, center=False)[0]
 
 
 def _rounding(X: NDArray) -> float:
@@ -159,7 +164,7 @@ class Normalizer:
         if how == "auto":
             how = _fitting(X)
         if how == "whiten":
-            return Normalizer._whitening(_normalized(_some(X, _LEARNED_FROM))[0])
+            return Normalizer._whitening(normalized(_some(X, _LEARNED_FROM))[0])
         if how == "smooth":
             mixing = _mixing(X)
             return Normalizer("zero_mean" if mixing is None else how, mixing=mixing)
@@ -188,13 +193,13 @@ class Normalizer:
             points = ((X - self.mean) / self.spread).astype(X.dtype)
             X = np.hstack([points, np.full((len(X), 1), _LIFT_HEIGHT, dtype=points.dtype)])
         if self.directions is not None:
-            samples, empty = _normalized(X)
+            samples, empty = normalized(X)
             X = samples - self.mean
             empty |= np.linalg.norm(X, axis=1) <= _rounding(X)
             X += ((X @ self.directions) * self.damping) @ self.directions.T
             X[empty] = 0  # what has no direction gets none from the mean
         if self.mixing is not None:
-            X, _ = _normalized(X)
+            X, _ = normalized(X)
             times = min(int(np.ceil(_MIXED_TIMES * X.shape[1])), _MOST_TIMES)
             for block in np.array_split(X, range(_BLOCK, len(X), _BLOCK)):
                 mixed = np.ascontiguousarray(block.T)
@@ -210,7 +215,7 @@ def _fitting(X: NDArray) -> Normalization:
         return "lift"
     if X.shape[1] > _WHITENED_UP_TO:
         return "zero_mean"
-    few, _ = _normalized(_some(X, _COMPARED))
+    few, _ = normalized(_some(X, _COMPARED))
     if weak_contrast(few) > _MORE_THAN_NOISE:
         return "whiten"
     return "smooth" if directions_spread_over(few) >= _MANY_DIRECTIONS else "zero_mean"
@@ -236,12 +241,12 @@ def _main_directions(X: NDArray) -> tuple[NDArray, NDArray]:
 def _mixing(X: NDArray) -> sparse.csr_array | None:
     """What every feature takes from each (see `Normalizer`), rows that sum to 1; None if all keep
     to themselves."""
-    X, _ = _normalized(_some(X, _COMPARED), center=False)
+    X, _ = normalized(_some(X, _COMPARED), center=False)
     n, d = X.shape
     least = max(_MIXED_ABOVE, np.sqrt(2 * np.log(d) / n))
     if d == 1 or least >= 1:
         return None
-    features, constant = _normalized(np.ascontiguousarray(X.T))
+    features, constant = normalized(np.ascontiguousarray(X.T))
     nearest = kneighbors_graph(features, min(_MIXED_WITH, d - 1), mode="distance")
     takers = np.repeat(np.arange(d), np.diff(nearest.indptr))
     correlation = 1 - nearest.data**2 / 2

@@ -199,7 +199,7 @@ def test_sparse_errors_are_those_of_the_representation(samples):
     expected = self_representation(unit, gamma=4, lam=2, error_weight=0.5)
     np.testing.assert_allclose(found.coefficients.toarray(), expected.coefficients.toarray())
     assert found.sparse_errors.nnz
-    assert structure.connect(samples[:3]).shape == (3, len(samples))
+    assert structure.attach(samples[:3]).memberships.shape == (3, len(samples))
 
 
 @pytest.mark.parametrize(("normalize", "weight"), [("whiten", 0.5), ("zero_mean", None)])
@@ -368,7 +368,7 @@ def fitted(request, samples):
 def test_new_samples_belong_to_their_subspace(fitted, union_of_subspaces):
     X, y = union_of_subspaces(7, n_subspaces=3, per_subspace=20)
     structure = clone(fitted).fit(X[:40])
-    memberships = structure.connect(X[40:])
+    memberships = structure.attach(X[40:]).memberships
     assert memberships.shape == (20, 40)
     assert memberships.data.min() > 0
     assert memberships.data.max() <= 1
@@ -382,7 +382,7 @@ def test_new_samples_belong_to_their_subspace(fitted, union_of_subspaces):
 
 def test_sample_of_fit_belongs_most_to_itself(fitted):
     X = np.random.default_rng(5).normal(size=(60, 50))
-    memberships = clone(fitted).fit(X).connect(X).toarray()
+    memberships = clone(fitted).fit(X).attach(X).memberships.toarray()
     assert np.diag(memberships).min() > 0
     if fitted.incidence == "soft":
         np.testing.assert_array_equal(memberships.argmax(axis=1), np.arange(60))
@@ -392,30 +392,30 @@ def test_lasso_rebuilds_a_sample_of_fit_from_itself_alone(fitted):
     """At λ = 0, z = (1 − a)·eᵢ is optimal: its residual a·xᵢ correlates less with all others."""
     X = np.random.default_rng(5).normal(size=(60, 50))
     structure = clone(fitted).set_params(lam=0, tol=1e-6).fit(X)
-    np.testing.assert_array_equal(structure.connect(X).toarray(), np.eye(60))
+    np.testing.assert_array_equal(structure.attach(X).memberships.toarray(), np.eye(60))
 
 
 def test_new_samples_are_normalised_like_those_of_fit(samples):
     structure = ElasticNetHypergraph(normalize="lift", tol=1e-8).fit(samples[:, :4])
-    both = structure.connect(samples[:10, :4]).toarray()
-    one = structure.connect(samples[3:4, :4]).toarray()
+    both = structure.attach(samples[:10, :4]).memberships.toarray()
+    one = structure.attach(samples[3:4, :4]).memberships.toarray()
     np.testing.assert_allclose(one[0], both[3], atol=1e-6)
 
 
 def test_new_sample_that_nothing_rebuilds_belongs_nowhere(fitted, samples):
     with pytest.warns(UserWarning, match="1 of 1 samples are constant"):
-        memberships = fitted.connect(np.full((1, samples.shape[1]), 2.0))
+        memberships = fitted.attach(np.full((1, samples.shape[1]), 2.0)).memberships
     assert memberships.nnz == 0
 
 
 def test_new_samples_of_another_width(fitted):
     with pytest.raises(ValueError, match="the 50 features of fit, got 49"):
-        fitted.connect(np.ones((2, 49)))
+        fitted.attach(np.ones((2, 49)))
 
 
-def test_connect_needs_fit(samples):
+def test_attach_needs_fit(samples):
     with pytest.raises(NotFittedError):
-        ElasticNetHypergraph().connect(samples)
+        ElasticNetHypergraph().attach(samples)
 
 
 # --- scikit-learn's conventions ---------------------------------------------------------------

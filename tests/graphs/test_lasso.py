@@ -158,7 +158,7 @@ def test_l1_hypergraph_is_the_elastic_net_hypergraph_without_ridge(X):
     assert ours.graph_ == ElasticNetHypergraph(lam=0, **choices).fit(X).graph_
     assert ours.graph_ != ElasticNetHypergraph(lam=5, **choices).fit(X).graph_
     assert "lam" not in ours.get_params()
-    assert ours.connect(X[:2]).shape == (2, len(X))
+    assert ours.attach(X[:2]).memberships.shape == (2, len(X))
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ def fitted(subspaces):
     return HypergraphClassifier().fit(X, given)
 
 
-def on(hypergraph, **options):
-    return HypergraphClassifier(graph=hypergraph, **options)
+def on(hypergraph, method="diffusion", **options):
+    return HypergraphClassifier(graph=hypergraph, method=method, **options)
 
 
 def test_scikit_learn_accepts_the_estimator():
@@ -294,7 +294,7 @@ def test_probabilities_average_those_of_the_rebuilders(fitted, subspaces):
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert proba.min() >= 0
     np.testing.assert_array_equal(fitted.predict(new), fitted.classes_[proba.argmax(axis=1)])
-    memberships = fitted.structure_.connect(new).toarray()
+    memberships = fitted.structure_.attach(new).memberships.toarray()
     for row, weights in zip(proba, memberships, strict=True):
         expected = np.average(fitted.label_distributions_, axis=0, weights=weights)
         np.testing.assert_allclose(row, expected, atol=1e-12)
@@ -305,9 +305,7 @@ def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
     model = on(fitted.graph_).fit(X, given)
     np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
     for ask in (model.predict, model.predict_proba):
-        with pytest.raises(
-            ValueError, match=r"connect new samples.*got a Hypergraph.*transduction_"
-        ):
+        with pytest.raises(ValueError, match=r"attach new samples.*got a Hypergraph"):
             ask(X)
 
 
@@ -335,3 +333,48 @@ def test_pixels_of_any_type(dtype):
     model = HypergraphClassifier().fit(X, given)
     assert model.transduction_.tolist() == y.tolist()
     assert model.predict(X).tolist() == y.tolist()
+
+
+# --- few labels ------------------------------------------------------------------------------
+
+
+def test_few_labels_are_spread_by_poisson_learning(subspaces):
+    X, y, _ = subspaces
+    for labels, method in ((4, "poisson"), (5, "diffusion")):
+        given = np.full(len(y), -1)
+        for kind in np.unique(y):
+            given[np.flatnonzero(y == kind)[:labels]] = kind
+        model = HypergraphClassifier().fit(X, given)
+        assert model.method_ == method
+        named = HypergraphClassifier(method=method).fit(X, given)
+        np.testing.assert_array_equal(model.label_distributions_, named.label_distributions_)
+        assert (model.transduction_ == y).mean() > 0.97
+    with pytest.raises(ValueError, match='method must be "auto", "diffusion" or "poisson"'):
+        HypergraphClassifier(method="fish").fit(X, given)
+
+
+def test_a_class_with_more_labels_does_not_swallow_the_others(subspaces):
+    X, y, _ = subspaces
+    given = np.full(len(y), -1)
+    first, *others = np.unique(y)
+    given[np.flatnonzero(y == first)[:10]] = first
+    for kind in others:
+        given[np.flatnonzero(y == kind)[0]] = kind
+    model = HypergraphClassifier(method="poisson").fit(X, given)
+    assert (model.transduction_ == y).mean() > 0.97
+
+
+def test_component_with_labels_of_one_class_belongs_to_it():
+    two = Hypergraph.from_edges([[0, 1, 2], [1, 2, 3], [4, 5], [5, 6], [7, 8], [8, 9]])
+    given = np.array([0, -1, -1, 1, 2, -1, 2, -1, -1, -1])
+    with pytest.warns(UserWarning, match="no label reaches 3 of 10"):
+        model = on(two, method="poisson").fit(TEN, given)
+    assert model.transduction_.tolist()[3:] == [1, 2, 2, 2, -1, -1, -1]
+    np.testing.assert_array_equal(model.label_distributions_[4:7], [[0, 0, 1]] * 3)
+
+
+def test_placement_is_what_is_predicted(fitted, subspaces):
+    X = subspaces[0]
+    placed = fitted.place(X)
+    np.testing.assert_array_equal(placed.labels, fitted.predict(X))
+    np.testing.assert_array_equal(placed.confidence, fitted.predict_proba(X).max(axis=1))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -308,3 +309,74 @@ def test_impossible_numbers_are_refused_before_the_long_work():
     for k in (0, 31, 2.0, True):
         with pytest.raises(ValueError, match=r"n_clusters must be .*\(30\), got"):
             HypergraphClustering(k, graph=Slow()).fit(np.ones((30, 2)))
+
+
+# --- new samples, and doubt ----------------------------------------------------------------------
+
+
+def test_samples_of_fit_are_placed_where_they_were(fitted, subspaces):
+    placed = fitted.place(subspaces[0])
+    assert (placed.labels == fitted.labels_).mean() > 0.97
+    np.testing.assert_array_equal(fitted.predict(subspaces[0]), placed.labels)
+    np.testing.assert_array_less(placed.outlier_scores, 1e-3)  # each is its own copy
+
+
+def test_new_samples_of_the_same_subspaces(union_of_subspaces):
+    X, y = union_of_subspaces(3, per_subspace=60)
+    half = np.random.default_rng(0).permutation(len(X)) < len(X) // 2
+    model = HypergraphClustering(4, random_state=0).fit(X[half])
+    assert clustering_accuracy(y[~half], model.predict(X[~half])) == 1
+
+
+def test_what_nothing_rebuilds_belongs_nowhere(fitted, subspaces):
+    blank = np.full((1, subspaces[0].shape[1]), 3.0)
+    with pytest.warns(UserWarning, match="constant"):
+        placed = fitted.place(np.vstack([blank, subspaces[0][:1]]))
+    assert placed.labels.tolist() == [-1, fitted.labels_[0]]
+    assert (placed.confidence[0], placed.outlier_scores[0]) == (0, 1)
+
+
+def test_new_samples_of_another_width(fitted):
+    with pytest.raises(ValueError, match="features"):
+        fitted.predict(np.ones((2, 3)))
+
+
+def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
+    model = HypergraphClustering(4, graph=fitted.graph_, random_state=0).fit(subspaces[0])
+    assert not hasattr(model, "outlier_scores_")
+    with pytest.raises(ValueError, match=r"attach new samples.*got a Hypergraph"):
+        model.predict(subspaces[0])
+
+
+def test_frozen_structure_is_not_built_again_and_knows_new_samples(fitted, subspaces):
+    frozen = FrozenEstimator(fitted.structure_)
+    model = HypergraphClustering(4, graph=frozen, random_state=0).fit(subspaces[0])
+    assert model.graph_ is fitted.graph_
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+    np.testing.assert_array_equal(model.predict(subspaces[0]), fitted.predict(subspaces[0]))
+    with pytest.raises(ValueError, match="vertices, but X has 5 samples"):
+        HypergraphClustering(4, graph=frozen).fit(subspaces[0][:5])
+
+
+def test_foreign_membership_is_the_step_to_other_clusters(union_of_subspaces):
+    X, _ = union_of_subspaces(9, per_subspace=60)
+    X += 0.2 * np.random.default_rng(9).normal(size=X.shape)
+    model = HypergraphClustering(4, random_state=0).fit(X)
+    graph = model.graph_
+    H = graph.incidence.toarray()
+    to_edge = H * graph.weights / graph.vertex_degrees[:, None]
+    to_vertex = (H / graph.edge_degrees).T
+    other = model.labels_[:, None] != model.labels_
+    expected = ((to_edge @ to_vertex) * other).sum(axis=1)
+    np.testing.assert_allclose(model.foreign_membership_, expected, atol=1e-12)
+    assert expected.max() > 0.1
+
+
+def test_noise_has_the_largest_outlier_scores(union_of_subspaces):
+    X, _ = union_of_subspaces(2, per_subspace=60)
+    X[::10] = np.random.default_rng(0).normal(size=X[::10].shape)
+    scores = HypergraphClustering(4, random_state=0).fit(X).outlier_scores_
+    noise = np.arange(len(X)) % 10 == 0
+    assert scores[noise].min() > scores[~noise].max()
+    assert scores.min() >= 0
+    assert scores.max() <= 1

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import block_diag
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg import Hypergraph
 from enhg.learning import diffusion
-from enhg.learning.diffusion import diffuse
+from enhg.learning.diffusion import diffuse, poisson
 
 RING = Hypergraph.from_edges([[i, (i + 1) % 40, (i + 7) % 40] for i in range(40)])
 
@@ -105,3 +106,47 @@ def test_alpha_so_near_to_one_that_rounding_counts_is_reported():
         warnings.simplefilter("error")
         F = diffuse(path.theta, Y, 1 - 1e-7)
     np.testing.assert_allclose(F, solved(path, Y, 1 - 1e-7), rtol=1e-6)
+
+
+# --- Poisson learning ----------------------------------------------------------------------------
+
+
+def labels_of(n, rows):
+    Y = np.zeros((n, 3))
+    Y[list(rows), list(rows.values())] = 1
+    return Y
+
+
+def test_poisson_is_the_pseudoinverse_applied_to_sources_in_balance():
+    hypergraph = random_hypergraph(0)
+    n = hypergraph.n_vertices
+    Y = labels_of(n, {0: 0, 5: 1, 7: 1, 9: 2})
+    roots = np.diag(np.sqrt(hypergraph.vertex_degrees))
+    sources = np.zeros_like(Y)
+    given = Y.sum(axis=1) > 0
+    sources[given] = Y[given] - Y[given].mean(axis=0)
+    U = poisson(hypergraph, Y)
+    np.testing.assert_allclose(roots @ hypergraph.laplacian_dense() @ roots @ U, sources, atol=1e-6)
+    # The solution is the one of mean zero, each vertex counted by its degree.
+    np.testing.assert_allclose(hypergraph.vertex_degrees @ U, 0, atol=1e-6)
+    np.testing.assert_allclose(U.sum(axis=1), 0, atol=1e-6)
+
+
+def test_poisson_solves_every_component_for_itself():
+    first, second = random_hypergraph(1), random_hypergraph(2)
+    n = first.n_vertices
+    both = Hypergraph(
+        block_diag([first.incidence, second.incidence]),
+        np.concatenate([first.weights, second.weights]),
+    )
+    Y1, Y2 = labels_of(n, {0: 0, 3: 1}), labels_of(n, {1: 1, 2: 1, 8: 2})
+    U = poisson(both, np.vstack([Y1, Y2]))
+    np.testing.assert_allclose(U[:n], poisson(first, Y1), atol=1e-6)
+    np.testing.assert_allclose(U[n:], poisson(second, Y2), atol=1e-6)
+
+
+def test_poisson_where_nothing_flows():
+    hypergraph = random_hypergraph(1)
+    n = hypergraph.n_vertices
+    for Y in (labels_of(n, {0: 0, 3: 0}), np.zeros((n, 3))):
+        np.testing.assert_array_equal(poisson(hypergraph, Y), 0)

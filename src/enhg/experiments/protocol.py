@@ -164,7 +164,7 @@ def _learn(task: Task, data: Dataset, graph: Any, key: Row) -> Row:
         return {"ac": round(ac, 5), "nmi": round(nmi, 5), "accuracy": ""}
     draw = draw_labels if task == "classification" else draw_uneven_labels
     given = draw(data.y, key["share"], np.random.RandomState(key["run"]))
-    model = HypergraphClassifier(graph=graph, **choices)
+    model = HypergraphClassifier(graph=graph, method="diffusion", **choices)
     model.fit(data.X, np.where(given, data.y, -1))
     accuracy = unlabelled_accuracy(data.y, model.transduction_, given)
     return {"ac": "", "nmi": "", "accuracy": round(accuracy, 5)}

@@ -5,7 +5,7 @@ Nothing that a file holds is ever executed: pickled objects are refused.
 
 from enhg.files._base import InputError, Samples
 from enhg.files.labels import label_texts, read_labels
-from enhg.files.results import output_folder, write_labels
+from enhg.files.results import output_folder, write_labels, write_table
 from enhg.files.samples import read_samples
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "read_labels",
     "read_samples",
     "write_labels",
+    "write_table",
 ]

@@ -51,6 +51,11 @@ def write_labels(
         if head in table:
             raise ValueError(f"column {head} is written already; give it another heading")
         table[head] = np.asarray(values).tolist()
+    write_table(path, table)
+
+
+def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns under their headings as .csv, whole or not at all; see `write_labels`."""
     lengths = {head: len(values) for head, values in table.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns must have one length, got {lengths}")

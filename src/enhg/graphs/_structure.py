@@ -27,6 +27,7 @@ class Structure(BaseEstimator, ABC):
         self._check_choices()
         samples = check_samples(X, min_samples=2)
         self.n_features_in_ = samples.shape[1]
+        self.samples_ = samples
         self.normalizer_ = Normalizer.of(samples, self.normalize)
         self._build(self.normalizer_(samples), progress)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
@@ -15,7 +16,7 @@ from enhg._progress import Progress
 from enhg.graphs._kernels import products_on_pattern
 from enhg.graphs._structure import Structure, require_one_of
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import Normalization, check_samples
+from enhg.preprocessing import Normalization, check_samples, normalized, unit_length
 from enhg.representation.problem import Loss, Representation, Scale
 from enhg.representation.solver import self_representation
 
@@ -30,6 +31,26 @@ _LEVELS = {
     "number": 0.0,
 }
 _ERROR_WEIGHT = 0.5
+_PAIRS_AT_ONCE, _ROWS_AT_ONCE = 10_000, 500
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """How new samples belong to the samples that a structure was built of.
+
+    Attributes
+    ----------
+    representation : Representation
+        The new samples rebuilt from those of `fit`.
+    memberships : csr_array of shape (n_new, n_samples)
+        What the prominent rebuilders of each have in its hyperedge.
+    outlier_scores : ndarray of shape (n_new,)
+        As `ElasticNetHypergraph.outlier_scores_`.
+    """
+
+    representation: Representation
+    memberships: sparse.csr_array
+    outlier_scores: NDArray
 
 
 class ElasticNetHypergraph(Structure):
@@ -79,7 +100,7 @@ class ElasticNetHypergraph(Structure):
         coefficients count as zero, in the comparison and in what they are compared with.
     symmetric : bool
         Take (|zᵢⱼ| + |zⱼᵢ|) / 2 for |zᵢⱼ|, so that samples which rebuild each other come before
-        those of which one rebuilds the other. New samples (`connect`) rebuild no one: theirs is
+        those of which one rebuilds the other. New samples (`attach`) rebuild no one: theirs is
         |zᵢⱼ| alone.
     incidence : {"soft", "binary"}
         Memberships in proportion to the coefficients, which together count as much as the
@@ -94,6 +115,13 @@ class ElasticNetHypergraph(Structure):
         Of the normalised samples.
     error_weight_ : float or None
         The one that was used.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        From 0, a copy of another sample, to 1, like no other: 1 − the largest |correlation| of a
+        sample with one of its prominent rebuilders, single pixels that may be wrong counted as
+        rebuilders. Where samples are whitened, the mean of this and the same of the samples as
+        they were given, zero mean and unit length.
+    samples_ : ndarray of shape (n_samples, n_features)
+        The samples of `fit`, as they were given.
 
     Examples
     --------
@@ -149,6 +177,9 @@ class ElasticNetHypergraph(Structure):
             incidence_of(_memberships(members, soft=self.incidence == "soft")),
             _weights(Z, members, self.weights),
         )
+        self.outlier_scores_ = self._outlier_scores(
+            self.representation_, members, self.samples_, alone=True
+        )
 
     def _price_of_errors(self) -> float | None:
         if isinstance(self.error_weight, str):
@@ -159,11 +190,11 @@ class ElasticNetHypergraph(Structure):
             return _ERROR_WEIGHT if self.normalizer_.how == "whiten" else None
         return self.error_weight
 
-    def connect(self, X: ArrayLike, *, progress: Progress = None) -> sparse.csr_array:
-        """How new samples belong to those of `fit`: one row each, of memberships.
+    def attach(self, X: ArrayLike, *, progress: Progress = None) -> Attachment:
+        """How new samples belong to those of `fit`.
 
-        A new sample is rebuilt from the samples of `fit`, none held out, and its prominent
-        rebuilders have the membership they would have in its hyperedge.
+        Each is rebuilt from the samples of `fit`, none held out, and its prominent rebuilders have
+        the membership they would have in its hyperedge.
         """
         check_is_fitted(self)
         samples = check_samples(X)
@@ -171,11 +202,33 @@ class ElasticNetHypergraph(Structure):
             raise ValueError(
                 f"X must have the {self.n_features_in_} features of fit, got {samples.shape[1]}"
             )
-        representation = self._represent(
-            self.normalizer_(samples), self.representation_.samples, progress
+        found = self._represent(self.normalizer_(samples), self.representation_.samples, progress)
+        members = prominent(found.coefficients, self.rule, self.level, signed=self.signed)
+        return Attachment(
+            found,
+            _memberships(members, soft=self.incidence == "soft"),
+            self._outlier_scores(found, members, samples, alone=False),
         )
-        members = prominent(representation.coefficients, self.rule, self.level, signed=self.signed)
-        return _memberships(members, soft=self.incidence == "soft")
+
+    def corrected(self, rows: ArrayLike | None = None) -> NDArray:
+        """X₀ of the samples `rows` of `fit`, all by default, in the units of the samples.
+
+        A sample as its rebuilders make it: their own features, unchanged, added up with its
+        coefficients, and the sum brought to its brightness and contrast.
+        """
+        check_is_fitted(self)
+        rows = np.arange(len(self.samples_)) if rows is None else np.asarray(rows)
+        targets = self.samples_[rows].astype(np.float64)
+        rebuilt = self.representation_.coefficients[rows] @ self.samples_
+        rebuilt -= rebuilt.mean(axis=1, keepdims=True)
+        squares = (rebuilt**2).sum(axis=1, keepdims=True)
+        contrast = np.divide(
+            (rebuilt * targets).sum(axis=1, keepdims=True),
+            squares,
+            out=np.zeros_like(squares),
+            where=squares > 0,
+        )
+        return targets.mean(axis=1, keepdims=True) + contrast * rebuilt
 
     def _represent(
         self, samples: NDArray, dictionary: NDArray | None, progress: Progress
@@ -194,10 +247,46 @@ class ElasticNetHypergraph(Structure):
             progress=progress,
         )
 
+    def _outlier_scores(
+        self, found: Representation, members: sparse.csr_array, X: NDArray, *, alone: bool
+    ) -> NDArray:
+        """`outlier_scores_` of the samples that were found; `alone` where they are the dictionary
+        themselves, and each is held out of it."""
+        nearest = _nearest(found.samples, found.dictionary, members, alone=alone)
+        if self.error_weight_ is not None:
+            single = np.abs(unit_length(found.samples)).max(axis=1) / self.error_weight_
+            nearest = np.maximum(nearest, np.minimum(single, 1))
+        if self.normalizer_.how == "whiten":
+            given = normalized(X)[0]
+            others = given if alone else normalized(self.samples_)[0]
+            nearest = (nearest + _nearest(given, others, members, alone=alone)) / 2
+        return 1 - nearest
+
     def _check_choices(self) -> None:
         require_one_of("incidence", self.incidence, ("soft", "binary"))
         require_one_of("weights", self.weights, ("product", "cosine", "uniform"))
         _check_level(self.rule, self.level)
+
+
+def _nearest(
+    samples: NDArray, dictionary: NDArray, members: sparse.csr_array, *, alone: bool
+) -> NDArray:
+    """The largest |cosine| of every sample with one of its members; of one that has none, with
+    any other."""
+    samples, dictionary = unit_length(samples), unit_length(dictionary)
+    nearest = np.zeros(len(samples))
+    counts = np.diff(members.indptr)
+    for block in np.array_split(np.flatnonzero(counts), members.nnz // _PAIRS_AT_ONCE + 1):
+        row = np.repeat(block, counts[block])
+        atoms = dictionary[members[block].indices]
+        np.maximum.at(nearest, row, np.abs(np.einsum("ij,ij->i", samples[row], atoms)))
+    empty = np.flatnonzero(counts == 0)
+    for block in np.array_split(empty, len(empty) // _ROWS_AT_ONCE + 1):
+        cosines = np.abs(samples[block] @ dictionary.T)
+        if alone:
+            cosines[np.arange(len(block)), block] = 0
+        nearest[block] = cosines.max(axis=1)
+    return np.minimum(nearest, 1)
 
 
 def warn_of_empty_rows(Z: sparse.csr_array) -> None:

@@ -1,40 +1,82 @@
-"""From samples to the hypergraph or graph that a learner works on: one way for all learners."""
+"""What the learners share: from samples to the hypergraph or graph that they work on, and from new
+samples to it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import validate_data
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from enhg._progress import Progress
 from enhg.graph import Graph
-from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.graphs.elastic_net import Attachment, ElasticNetHypergraph
 from enhg.hypergraph import Hypergraph
 from enhg.preprocessing import check_samples
+
+_OF_STRUCTURE = ("representation_", "outlier_scores_")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where new samples belong.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_new,)
+        The mark of a missing label (−1, or an empty string) where nothing rebuilds the sample.
+    confidence : ndarray of shape (n_new,)
+        As `confidence_` of the learner.
+    outlier_scores : ndarray of shape (n_new,)
+        As `outlier_scores_`.
+    """
+
+    labels: NDArray
+    confidence: NDArray
+    outlier_scores: NDArray
 
 
 def fit_structure(learner: Any, X: ArrayLike) -> None:
     """Check X, build `learner.graph` of it, and set what it gives on the learner.
 
-    Sets `graph_`, `structure_` (None for a ready one), `representation_` where the
-    structure has one, and scikit-learn's `n_features_in_`.
+    Sets `graph_`, `structure_` (None for a ready one), `representation_` and `outlier_scores_`
+    where the structure has them, and scikit-learn's `n_features_in_`.
     """
     samples = check_samples(X, min_samples=2)
     validate_data(learner, X, skip_check_array=True)
-    vars(learner).pop("representation_", None)  # an earlier fit's, which this one may not have
-    if isinstance(learner.graph, Hypergraph | Graph):
-        if learner.graph.n_vertices != len(samples):
-            raise ValueError(
-                f"graph has {learner.graph.n_vertices} vertices, but X has {len(samples)} samples"
-            )
-        learner.structure_, learner.graph_ = None, learner.graph
-        return
-    structure = ElasticNetHypergraph() if learner.graph is None else learner.graph
-    if isinstance(structure, type) or not hasattr(structure, "fit"):
-        raise ValueError(f"graph must be a structure, a Hypergraph or a Graph, got {structure!r}")
-    structure = clone(structure)
-    learner.structure_ = structure.fit(samples, **({"progress": True} if learner.verbose else {}))
-    learner.graph_ = structure.graph_
-    if hasattr(structure, "representation_"):
-        learner.representation_ = structure.representation_
+    for name in _OF_STRUCTURE:
+        vars(learner).pop(name, None)  # an earlier fit's, which this one may not have
+    graph = learner.graph
+    if isinstance(graph, Hypergraph | Graph):
+        learner.structure_, learner.graph_ = None, graph
+    else:
+        structure = ElasticNetHypergraph() if graph is None else graph
+        if isinstance(structure, type) or not hasattr(structure, "fit"):
+            raise ValueError(f"graph must be a structure, a Hypergraph or a Graph, got {graph!r}")
+        if not isinstance(structure, FrozenEstimator):
+            structure = clone(structure)
+            structure.fit(samples, **({"progress": True} if learner.verbose else {}))
+        learner.structure_, learner.graph_ = structure, structure.graph_
+        for name in _OF_STRUCTURE:
+            if hasattr(structure, name):
+                setattr(learner, name, getattr(structure, name))
+    if learner.graph_.n_vertices != len(samples):
+        raise ValueError(
+            f"graph has {learner.graph_.n_vertices} vertices, but X has {len(samples)} samples"
+        )
+
+
+def attach(learner: Any, X: ArrayLike, progress: Progress) -> Attachment:
+    """New samples, attached to those that the learner was fitted to."""
+    check_is_fitted(learner)
+    samples = check_samples(X)
+    validate_data(learner, X, skip_check_array=True, reset=False)
+    if not hasattr(learner.structure_, "attach"):
+        have = type(learner.graph_ if learner.structure_ is None else learner.structure_).__name__
+        raise ValueError(
+            f"graph must be able to attach new samples, as ElasticNetHypergraph is; got a {have}"
+        )
+    return learner.structure_.attach(samples, progress=progress)

@@ -10,33 +10,47 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.learning._structure import fit_structure
-from enhg.learning.diffusion import check_alpha, diffuse
+from enhg.learning._structure import Placement, attach, fit_structure
+from enhg.learning.diffusion import check_alpha, diffuse, poisson
+from enhg.learning.doubt import foreign_membership
+from enhg.learning.spectral import eigenpairs_among, fragments
+from enhg.learning.suggestion import most_telling
 from enhg.preprocessing import check_samples
+
+_FEW_LABELS = 5  # a class on average, below which Poisson learning is better
+_EIGENVECTORS_PER_CLASS = 5
 
 
 class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     """Label all samples from the labels of a few, spread over their hypergraph.
 
     F = (I − αΘ)⁻¹ Y, with Y one column a class, 1 where the label is given; the label of a
-    sample is the largest entry of its row of F.
+    sample is the largest entry of its row of F. From very few labels, F is the positive part of
+    what Poisson learning gives.
 
     Parameters
     ----------
     graph : structure, Hypergraph or Graph, optional
         What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
         estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
-        as it is.
+        as it is, and so is what a structure in scikit-learn's `FrozenEstimator` was fitted to.
+    method : {"auto", "diffusion", "poisson"}
+        How labels spread. "diffusion" is the paper's; away from few labels what it brings is
+        faint and flat, and "poisson" better (docs/practice.md). "auto": "poisson" with fewer than
+        five labels a class on average.
     alpha : float
-        α in (0, 1): the nearer to 1, the further labels reach.
+        α in (0, 1), of diffusion: the nearer to 1, the further labels reach.
     class_mass : {"equal", "labels", "none"}
         The columns of F are scaled so that all classes have equal mass, or masses in proportion
         to the labels given, or not at all (the paper). Without it the class with most labels
-        swallows the others as α nears 1, and proportions of a few labels are mostly chance.
+        swallows the others as α nears 1, and proportions of a few labels are mostly chance. In
+        Poisson learning masses are those of the sources: what labels of a class pour in, the same
+        for each class, or for each label.
     verbose : bool
         Show a progress bar on standard error.
 
@@ -52,6 +66,13 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     unreached_ : ndarray of bool of shape (n_samples,)
         Samples that no label reaches: in a component of the hypergraph that holds none, or so
         far from one that nothing of it arrives.
+    method_ : {"diffusion", "poisson"}
+        The one that was used.
+    foreign_membership_ : ndarray of shape (n_samples,)
+        From 0 to 1: the part of a sample's hyperedges that belongs to samples of other labels.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        From 0 to 1: how far a sample is from all that could rebuild it (see
+        `ElasticNetHypergraph`). Where the structure has them.
     graph_ : Hypergraph or Graph
     representation_ : Representation
         Where the structure has one.
@@ -75,16 +96,21 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     unreached_: NDArray
     graph_: Hypergraph | Graph
     structure_: Any
+    method_: Literal["diffusion", "poisson"]
+    foreign_membership_: NDArray
+    outlier_scores_: NDArray
 
     def __init__(
         self,
         *,
         graph: BaseEstimator | Hypergraph | Graph | None = None,
+        method: Literal["auto", "diffusion", "poisson"] = "auto",
         alpha: float = 0.98,
         class_mass: Literal["equal", "labels", "none"] = "equal",
         verbose: bool = False,
     ) -> None:
         self.graph = graph
+        self.method = method
         self.alpha = alpha
         self.class_mass = class_mass
         self.verbose = verbose
@@ -100,6 +126,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f'class_mass must be "equal", "labels" or "none", got {self.class_mass!r}'
             )
+        if self.method not in ("auto", "diffusion", "poisson"):
+            raise ValueError(
+                f'method must be "auto", "diffusion" or "poisson", got {self.method!r}'
+            )
         check_alpha(self.alpha)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
@@ -113,15 +143,14 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, X)
         Y = np.zeros((len(labels), len(self.classes_)))
         Y[np.flatnonzero(~missing), codes] = 1
-        F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
+        self.labelled_ = np.flatnonzero(~missing)
+        F = self._spread(Y)
         self.unreached_ = F.max(axis=1) == 0
-        if self.class_mass != "none":
-            F /= F.sum(axis=0)
-        if self.class_mass == "labels":
-            F *= Y.sum(axis=0)
         self.label_distributions_ = _rows_to_sum_one(F)
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.transduction_ = self._labels(self.label_distributions_)
+        codes = np.where(self.unreached_, len(self.classes_), F.argmax(axis=1))
+        self.foreign_membership_ = foreign_membership(self.graph_, codes, len(self.classes_) + 1)
         if self.unreached_.any():
             warnings.warn(
                 f"no label reaches {int(self.unreached_.sum())} of {len(Y)} samples (the first is "
@@ -131,8 +160,31 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             )
         return self
 
+    def _spread(self, Y: NDArray) -> NDArray:
+        """F: non-negative, a row of zeros where no label arrives."""
+        few = len(self.labelled_) < _FEW_LABELS * len(self.classes_)
+        automatic: Literal["diffusion", "poisson"] = "poisson" if few else "diffusion"
+        self.method_ = automatic if self.method == "auto" else self.method
+        if self.method_ == "diffusion":
+            F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
+            if self.class_mass != "none":
+                F /= F.sum(axis=0)
+            if self.class_mass == "labels":
+                F *= Y.sum(axis=0)
+            return F
+        F = np.maximum(poisson(self.graph_, Y), 0)
+        if self.class_mass == "equal":
+            F /= Y.sum(axis=0)
+        # Where nothing flows, as beside labels of one class only, the classes there are alike.
+        count, component = self.graph_.connected_components()
+        given = np.zeros((count, Y.shape[1]))
+        np.add.at(given, component, Y)
+        still = F.max(axis=1) == 0
+        F[still] = given[component[still]] > 0
+        return F
+
     def predict(self, X: ArrayLike) -> NDArray:
-        """Labels of samples, by `predict_proba`."""
+        """Labels of samples, seen in `fit` or not, by `predict_proba`."""
         return self._labels(self.predict_proba(X))
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -142,16 +194,30 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         rebuilders' distributions, weighted by their memberships. A row of zeros means that no
         label reaches the sample.
         """
+        return _rows_to_sum_one(attach(self, X, None).memberships @ self.label_distributions_)
+
+    def place(self, X: ArrayLike, *, progress: Progress = None) -> Placement:
+        """Label, confidence and outlier score of samples, seen in `fit` or not."""
+        found = attach(self, X, progress)
+        distributions = _rows_to_sum_one(found.memberships @ self.label_distributions_)
+        return Placement(
+            self._labels(distributions), distributions.max(axis=1), found.outlier_scores
+        )
+
+    def suggest(self, n: int) -> NDArray:
+        """The n samples without a label to label next, best first.
+
+        Those whose labels would tell most of all the others', of doubtful ones above all; the
+        doubt about a sample is 1 less the lead of its likeliest class over the next.
+        """
         check_is_fitted(self)
-        samples = check_samples(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        if not hasattr(self.structure_, "connect"):
-            have = type(self.graph_ if self.structure_ is None else self.structure_).__name__
-            raise ValueError(
-                f"graph must be able to connect new samples, as ElasticNetHypergraph is; got a "
-                f"{have}. The labels of the samples of fit are in transduction_"
-            )
-        return _rows_to_sum_one(self.structure_.connect(samples) @ self.label_distributions_)
+        k = len(self.classes_)
+        next_best, best = np.partition(self.label_distributions_, -2, axis=1)[:, -2:].T
+        linked = ~fragments(self.graph_, k)
+        if not linked.any():
+            linked[:] = True
+        spectrum = eigenpairs_among(self.graph_, linked, _EIGENVECTORS_PER_CLASS * k, 0)
+        return most_telling(spectrum, k, self.labelled_, 1 - (best - next_best), n)
 
     def _labels(self, distributions: NDArray) -> NDArray:
         labels = self.classes_[distributions.argmax(axis=1)]

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.learning._structure import fit_structure
-from enhg.learning.spectral import Kind, Spectrum, embed, top_eigenpairs
-from enhg.preprocessing import check_samples
+from enhg.learning._structure import Placement, attach, fit_structure
+from enhg.learning.count import ClusterCount, count_clusters
+from enhg.learning.doubt import foreign_membership
+from enhg.learning.spectral import Kind, Spectrum, eigenpairs_among, embed, fragments
+from enhg.learning.suggestion import most_telling
+from enhg.preprocessing import check_samples, unit_length
 
 _EIGENVECTORS_PER_CLUSTER = 5
 _MOST_EXTRA_EIGENVECTORS = 200
 # With fewer samples the threads of BLAS and OpenMP mostly wait for each other, and on a busy
 # machine for long.
 _THREADS_FROM = 10_000
-# Components smaller than this part of an average cluster are fragments.
-_SMALLEST_CLUSTER = 0.1
 
 
 class HypergraphClustering(ClusterMixin, BaseEstimator):
@@ -36,11 +40,13 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int or "auto"
+        "auto": estimated from the spectrum (`count_clusters`). Where the spectrum does not tell, a
+        warning says so, and the best guess is taken.
     graph : structure, Hypergraph or Graph, optional
         What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
         estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
-        as it is.
+        as it is, and so is what a structure in scikit-learn's `FrozenEstimator` was fitted to.
     spectrum : {"auto", "equal", "resolvent"}
         How eigenvectors count. "equal": the `n_clusters` top ones alike (the paper).
         "resolvent": five times as many (at most 200 more), each times μ/(1 − λ + μ) with
@@ -63,7 +69,18 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     confidence_ : ndarray of shape (n_samples,)
         1 − (distance to the own centre / distance to the next one): 0 on the border, 1 at the
         centre. 0 for samples in components of the hypergraph with less than a tenth of an
-        average cluster, which do not take the place of a cluster.
+        average cluster, or alone where there are more components than clusters: these do not
+        take the place of a cluster.
+    n_clusters_ : int
+    cluster_count_ : ClusterCount or None
+        The estimate, if one was asked for.
+    cluster_centers_ : ndarray of shape (n_clusters, n_eigenvectors)
+        Of k-means, among the points of the embedding.
+    foreign_membership_ : ndarray of shape (n_samples,)
+        From 0 to 1: the part of a sample's hyperedges that belongs to samples of other clusters.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        From 0 to 1: how far a sample is from all that could rebuild it (see
+        `ElasticNetHypergraph`). Where the structure has them.
     spectrum_ : Spectrum
         Eigenvalues, eigenvectors and residuals.
     graph_ : Hypergraph or Graph
@@ -85,10 +102,16 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     confidence_: NDArray
     spectrum_: Spectrum
     graph_: Hypergraph | Graph
+    structure_: Any
+    n_clusters_: int
+    cluster_count_: ClusterCount | None
+    cluster_centers_: NDArray
+    foreign_membership_: NDArray
+    outlier_scores_: NDArray
 
     def __init__(
         self,
-        n_clusters: int,
+        n_clusters: int | Literal["auto"] = "auto",
         *,
         graph: BaseEstimator | Hypergraph | Graph | None = None,
         spectrum: Literal["auto", "equal", "resolvent"] = "auto",
@@ -112,68 +135,115 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 f'spectrum must be "auto", "equal" or "resolvent", got {self.spectrum!r}'
             )
         k, n = self.n_clusters, len(check_samples(X, min_samples=2))
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n:
+        if not (isinstance(k, str) and k == "auto") and (
+            not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n
+        ):
             raise ValueError(
-                f"n_clusters must be a whole number from 1 to the number of samples ({n}), "
-                f"got {k!r}"
+                f'n_clusters must be "auto" or a whole number from 1 to the number of samples '
+                f"({n}), got {k!r}"
             )
         if not isinstance(self.n_init, Integral) or self.n_init < 1:
             raise ValueError(f"n_init must be a whole number of at least 1, got {self.n_init!r}")
         fit_structure(self, X)
-        fragments = self._fragments()
-        linked = ~fragments if (~fragments).sum() >= k else np.ones(n, bool)
         random_state = check_random_state(self.random_state)
-        count = k
-        if self.spectrum != "equal":
-            count = min(_EIGENVECTORS_PER_CLUSTER * k, k + _MOST_EXTRA_EIGENVECTORS)
         both: tuple[Kind, ...] = ("equal", "resolvent")
         kinds = both if self.spectrum == "auto" else (self.spectrum,)
         with threadpool_limits(limits=1 if n < _THREADS_FROM else None):
-            self.spectrum_ = _spectrum(self.graph_, linked, count, random_state)
+            self.n_clusters_ = k = self._count(random_state)
+            small = self._fragments()
+            linked = ~small if (~small).sum() >= k else np.ones(n, bool)
+            count = k
+            if self.spectrum != "equal":
+                count = min(_EIGENVECTORS_PER_CLUSTER * k, k + _MOST_EXTRA_EIGENVECTORS)
+            self.spectrum_ = eigenpairs_among(self.graph_, linked, count, random_state)
             seed = random_state.randint(np.iinfo(np.int32).max)
             candidates = [self._group(linked, kind, seed) for kind in kinds]
-        evenness = [_size_entropy(labels, k) for _, labels, _ in candidates]
-        self.embedding_, self.labels_, self.confidence_ = candidates[int(np.argmax(evenness))]
-        self.confidence_[fragments] = 0
+            evenness = [_size_entropy(means.labels_, k) for _, means in candidates]
+            self.embedding_, means = candidates[int(np.argmax(evenness))]
+            self.cluster_centers_ = means.cluster_centers_
+            self.labels_, self.confidence_ = self._assign(self.embedding_)
+        self.confidence_[small] = 0
+        self.foreign_membership_ = foreign_membership(self.graph_, self.labels_, k)
         return self
 
-    def _group(self, linked: NDArray, kind: Kind, seed: int) -> tuple[NDArray, NDArray, NDArray]:
-        points = embed(self.spectrum_, self.n_clusters, kind, unit_rows=self.unit_rows)
-        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(points[linked])
-        return points, means.predict(points), _margin(means.transform(points))
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Clusters of samples, seen in `fit` or not: the labels of `place`."""
+        return self.place(X).labels
+
+    def place(self, X: ArrayLike, *, progress: Progress = None) -> Placement:
+        """Cluster, confidence and outlier score of samples, seen in `fit` or not.
+
+        Each is rebuilt from the samples of `fit`, and placed in the embedding at the mean of its
+        prominent rebuilders, weighted by their memberships; the nearest centre is its cluster. What
+        nothing rebuilds has the label −1 and the confidence 0.
+        """
+        found = attach(self, X, progress)
+        points = found.memberships @ self.embedding_
+        if self.unit_rows:
+            points = unit_length(points)
+        labels, confidence = self._assign(points)
+        lost = np.diff(found.memberships.indptr) == 0
+        labels[lost], confidence[lost] = -1, 0
+        return Placement(labels, confidence, found.outlier_scores)
+
+    def suggest(self, n: int) -> NDArray:
+        """The n samples whose labels would tell most of all the others', best first.
+
+        For labelling by hand: the labels can then be spread by `HypergraphClassifier`, whose own
+        `suggest` goes on from there.
+        """
+        check_is_fitted(self)
+        none = np.array([], dtype=int)
+        doubt = np.ones(len(self.labels_))
+        return most_telling(self.spectrum_, self.n_clusters_, none, doubt, n)
+
+    def _count(self, random_state: np.random.RandomState) -> int:
+        """The number of clusters, estimated if that is asked for."""
+        self.cluster_count_ = None
+        if not isinstance(self.n_clusters, str):
+            return int(self.n_clusters)
+        found = self.cluster_count_ = count_clusters(self.graph_, random_state=random_state)
+        if not found.sure:
+            warnings.warn(
+                f"the spectrum does not tell the number of clusters: {found.best} is the best "
+                f"guess, {found.runner_up} the next; look at cluster_count_, or give n_clusters",
+                stacklevel=3,
+            )
+        return found.best
+
+    def _group(self, linked: NDArray, kind: Kind, seed: int) -> tuple[NDArray, KMeans]:
+        k = self.n_clusters_
+        points = embed(self.spectrum_, k, kind, unit_rows=self.unit_rows)
+        return points, KMeans(k, n_init=self.n_init, random_state=seed).fit(points[linked])
+
+    def _assign(self, points: NDArray) -> tuple[NDArray, NDArray]:
+        """The nearest centre of every point, and `confidence_`."""
+        distances = euclidean_distances(points, self.cluster_centers_)
+        return distances.argmin(axis=1), _margin(distances)
 
     def _fragments(self) -> NDArray:
-        """Mask of the samples in components far too small for a cluster; warns of what they and
-        more components than clusters mean."""
-        k, n = self.n_clusters, self.graph_.n_vertices
-        components, component = self.graph_.connected_components()
-        fragments = np.bincount(component)[component] < _SMALLEST_CLUSTER * n / k
-        if k == 1 or not (fragments.any() or components > k):
-            return np.zeros(n, bool)
-        more = f", more than the {k} clusters asked for" if components > k else ""
+        """`fragments`; warns of what they and more components than clusters mean."""
+        k = self.n_clusters_
+        components, _ = self.graph_.connected_components()
+        small = fragments(self.graph_, k)
+        if k == 1 or not (small.any() or components > k):
+            return np.zeros(len(small), bool)
+        more, ask = "", ""
+        if components > k:
+            more = f", more than the {k} clusters asked for"
+            ask = f", or ask for up to {components} clusters"
         fate = "some are put together"
-        if fragments.any():
-            fate = f"{int(fragments.sum())} samples in ones too small for a cluster are placed"
+        if small.any():
+            number = int(small.sum())
+            many = "a sample in one" if number == 1 else f"{number} samples in ones"
+            fate = f"{many} too small for a cluster {'is' if number == 1 else 'are'} placed"
         warnings.warn(
             f"the hypergraph falls into {components} components{more}: {fate} without a reason "
             "in the data. Make hyperedges larger (more prominent coefficients, by the rule and "
-            f"level of the structure, or a higher gamma), or ask for up to {components} clusters",
+            f"level of the structure, or a higher gamma){ask}",
             stacklevel=3,
         )
-        return fragments
-
-
-def _spectrum(
-    graph: Hypergraph | Graph, linked: NDArray, count: int, random_state: np.random.RandomState
-) -> Spectrum:
-    """The top eigenpairs of the components that the mask names, zero on the other vertices."""
-    if linked.all():
-        return top_eigenpairs(graph, min(count, len(linked)), random_state=random_state)
-    part = graph.part(linked)
-    found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
-    vectors = np.zeros((len(linked), found.vectors.shape[1]))
-    vectors[linked] = found.vectors
-    return Spectrum(found.values, vectors, found.residuals)
+        return small
 
 
 def _size_entropy(labels: NDArray, n_clusters: int) -> float:

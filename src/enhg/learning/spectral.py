@@ -16,9 +16,11 @@ from sklearn.utils import check_random_state
 
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
+from enhg.preprocessing import unit_length
 
 Kind = Literal["equal", "resolvent"]
 
+_SMALLEST_CLUSTER = 0.1  # of an average one; components of fewer vertices are fragments
 _DENSE_UP_TO = 400
 _STORED_UP_TO = 5000  # where Θ is stored as an array anyway
 _MOST_ITERATIONS = 200
@@ -82,6 +84,31 @@ def top_eigenpairs(
             stacklevel=2,
         )
     return Spectrum(values, vectors, residuals)
+
+
+def fragments(graph: Hypergraph | Graph, n_clusters: int) -> NDArray:
+    """Mask of the vertices in components far too small for a cluster: with less than a tenth of an
+    average cluster, or alone where there are more components than clusters."""
+    count, component = graph.connected_components()
+    sizes = np.bincount(component, minlength=count)[component]
+    small = sizes < _SMALLEST_CLUSTER * len(sizes) / n_clusters
+    return small | (sizes == 1) if count > n_clusters else small
+
+
+def eigenpairs_among(
+    graph: Hypergraph | Graph,
+    linked: NDArray,
+    count: int,
+    random_state: np.random.RandomState | int | None,
+) -> Spectrum:
+    """The top eigenpairs of the components that the mask names, zero on the other vertices."""
+    if linked.all():
+        return top_eigenpairs(graph, min(count, len(linked)), random_state=random_state)
+    part = graph.part(linked)
+    found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
+    vectors = np.zeros((len(linked), found.vectors.shape[1]))
+    vectors[linked] = found.vectors
+    return Spectrum(found.values, vectors, found.residuals)
 
 
 def _component_vectors(graph: Hypergraph | Graph) -> sparse.csc_array:
@@ -185,7 +212,4 @@ def embed(
         open_gaps = gaps[n_clusters - 1 :][gaps[n_clusters - 1 :] > 1e-8]
         mu = open_gaps[0] if len(open_gaps) else 1.0
         points = spectrum.vectors * (mu / (gaps + mu))
-    if unit_rows:
-        lengths = np.linalg.norm(points, axis=1, keepdims=True)
-        points = points / np.where(lengths > 0, lengths, 1)
-    return points
+    return unit_length(points) if unit_rows else points

@@ -1,0 +1,91 @@
+"""How many clusters a hypergraph has, from its spectrum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg.graph import Graph
+from enhg.hypergraph import Hypergraph
+from enhg.learning.spectral import top_eigenpairs
+
+_MOST_CLUSTERS = 100
+# Parts of the hypergraph whose λ is this near to 1 count as cut off from each other: how much
+# nearer says more of a few stray links than of clusters.
+_CUT_OFF = 0.005
+_STANDS_OUT = 2.5
+_AHEAD = 1.25
+
+
+@dataclass(frozen=True)
+class ClusterCount:
+    """An estimate of the number of clusters.
+
+    Attributes
+    ----------
+    best, runner_up : int
+        The numbers of the largest and of the second largest score.
+    sure : bool
+        Whether the best score is high (2.5) and well ahead of the second (by a quarter). If not,
+        the spectrum does not tell.
+    scores : ndarray
+        Entry k − 1 is the score of k clusters.
+    values : ndarray
+        The largest eigenvalues of Θ, falling, one more than scores.
+    """
+
+    best: int
+    runner_up: int
+    sure: bool
+    scores: NDArray
+    values: NDArray
+
+
+def count_clusters(
+    graph: Hypergraph | Graph,
+    most: int | None = None,
+    *,
+    random_state: np.random.RandomState | int | None = None,
+) -> ClusterCount:
+    """Estimate the number of clusters by the eigengap.
+
+    The score of k is k·ln(μ_{k+1}/μ_k) with μ = 1 − λ, at least 0.005. Of a single cluster, spread
+    evenly over p dimensions, μ_k grows as k^{2/p} (Weyl's law) and the score is 2/p for every k; k
+    clusters, each joined within far better than to the others, make a leap after μ_k.
+    Components of the hypergraph with fewer than half of √n vertices are left out: each has an
+    eigenvalue 1 of its own, but is no cluster.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    most : int, optional
+        The largest number considered; √n by default, and at most 100.
+    random_state : int, RandomState or None
+        Of the eigenvectors' start.
+
+    Examples
+    --------
+    >>> ring = [[i, (i + 1) % 8, (i + 3) % 8] for i in range(8)]
+    >>> three = Hypergraph.from_edges([[8 * c + i for i in e] for c in range(3) for e in ring])
+    >>> count_clusters(three).best
+    3
+    """
+    count, component = graph.connected_components()
+    sizes = np.bincount(component, minlength=count)
+    kept = sizes[component] >= np.sqrt(graph.n_vertices) / 2
+    part = graph if kept.all() or not kept.any() else graph.part(kept)
+    n = part.n_vertices
+    if most is None:
+        most = min(int(np.sqrt(n)), _MOST_CLUSTERS)
+    most = max(1, min(most, n - 1))
+    values = top_eigenpairs(part, min(most + 1, n), random_state=random_state).values
+    logs = np.log(np.maximum(1 - values, _CUT_OFF))
+    scores = np.arange(1, len(values)) * np.diff(logs)
+    if len(scores) == 0:  # a single sample
+        return ClusterCount(1, 1, False, scores, values)
+    order = np.argsort(-scores, kind="stable")
+    best, second = order[0], order[min(1, len(order) - 1)]
+    sure = scores[best] >= max(_STANDS_OUT, _AHEAD * scores[second]) and best != second
+    return ClusterCount(int(best) + 1, int(second) + 1, bool(sure), scores, values)

@@ -1,0 +1,184 @@
+"""What both learners found, in one form: every sample in a group, with its scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from enhg.files import label_texts
+from enhg.graph import Graph
+from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.hypergraph import Hypergraph
+from enhg.learning.classification import HypergraphClassifier
+from enhg.learning.clustering import HypergraphClustering
+from enhg.learning.doubt import doubtful, outlying
+from enhg.learning.spectral import embed, fragments, top_eigenpairs
+from enhg.metrics import (
+    clustering_accuracy,
+    normalized_mutual_information,
+    unlabelled_accuracy,
+)
+
+_MOST_EIGENVECTORS = 60  # of a classifier's hypergraph
+
+
+@dataclass(frozen=True)
+class Results:
+    """A fitted learner's groups (clusters or classes) and the scores of its samples.
+
+    Attributes
+    ----------
+    kind : "cluster" or "class"
+    names : list of str
+        Of the groups; "" is the group of the samples that no label reached.
+    group, rival : ndarray of int
+        The group of every sample, and the one it would be in else (−1: there is none).
+    confidence, outlying, foreign : ndarray
+    truth : ndarray of int
+        Into `truths`, −1 where it is not known.
+    given : ndarray of bool
+    points : ndarray of shape (n_samples, n_dimensions)
+        What the map is drawn of.
+    eigenvalues : ndarray
+    count : the estimate of the number of clusters, or None
+    """
+
+    kind: str
+    graph: Hypergraph | Graph
+    names: list[str]
+    group: NDArray
+    rival: NDArray
+    confidence: NDArray
+    outlying: NDArray
+    foreign: NDArray
+    truth: NDArray
+    truths: list[str]
+    given: NDArray
+    points: NDArray
+    eigenvalues: NDArray
+    count: Any
+
+    @cached_property
+    def doubtful(self) -> NDArray:
+        """Samples that hardly any evidence puts into their group, of those that are in one."""
+        named = np.array([name != "" for name in self.names])
+        classes = int(named.sum()) if self.kind == "class" else None
+        return named[self.group] & doubtful(self.confidence, classes)
+
+    @cached_property
+    def outliers(self) -> NDArray:
+        return outlying(self.outlying)
+
+    @cached_property
+    def piece(self) -> NDArray:
+        """Size of every sample's component where that is a fragment, 0 elsewhere."""
+        count, component = self.graph.connected_components()
+        sizes = np.bincount(component, minlength=count)[component]
+        return np.where(fragments(self.graph, len(self.names)), sizes, 0)
+
+    @cached_property
+    def scores(self) -> list[tuple[str, float]]:
+        """Against the truth, where that is known."""
+        scored = (self.truth >= 0) & ~self.given
+        if not scored.any():
+            return []
+        truth, group = np.array([*self.truths, ""])[self.truth], np.array(self.names)[self.group]
+        if self.kind == "class":
+            return [("accuracy", unlabelled_accuracy(truth, group, ~scored))]
+        truth, group = truth[scored], group[scored]
+        return [
+            ("AC", clustering_accuracy(truth, group)),
+            ("NMI", normalized_mutual_information(truth, group)),
+        ]
+
+
+def results_of(
+    model: HypergraphClustering | HypergraphClassifier,
+    structure: ElasticNetHypergraph,
+    labels: NDArray | None,
+    given: NDArray | None,
+) -> Results:
+    """The results of a fitted learner, with the true labels as far as they are known."""
+    n = len(model.confidence_)
+    texts = [""] * n if labels is None else label_texts(labels)
+    truths = in_natural_order(set(texts) - {""})
+    truth = _places(texts, truths)
+    if isinstance(model, HypergraphClassifier):
+        reached = label_texts(model.transduction_)
+        names = in_natural_order({*label_texts(model.classes_), *reached})
+        group, rival = _places(reached, names), _second_class(model, names)
+        count = min(n, 2 * len(model.classes_) + 10, _MOST_EIGENVECTORS)
+        spectrum = top_eigenpairs(model.graph_, count, random_state=0)
+        points = embed(spectrum, min(count, len(model.classes_)), "equal")
+        eigenvalues, estimate = spectrum.values, None
+    else:
+        names = [str(number) for number in range(model.n_clusters_)]
+        group, rival = model.labels_, _second_cluster(model.embedding_, model.labels_, len(names))
+        points, eigenvalues = model.embedding_, model.spectrum_.values
+        estimate = model.cluster_count_
+    return Results(
+        kind="class" if isinstance(model, HypergraphClassifier) else "cluster",
+        graph=model.graph_,
+        names=names,
+        group=np.asarray(group),
+        rival=rival,
+        confidence=model.confidence_,
+        outlying=structure.outlier_scores_,
+        foreign=model.foreign_membership_,
+        truth=truth,
+        truths=truths,
+        given=np.zeros(n, bool) if given is None else np.asarray(given) != "",
+        points=points,
+        eigenvalues=eigenvalues,
+        count=estimate,
+    )
+
+
+def in_natural_order(names: set[str]) -> list[str]:
+    """Names with the numbers in them in order; "" comes last.
+
+    >>> in_natural_order({"face 10", "face 9", ""})
+    ['face 9', 'face 10', '']
+    """
+
+    def key(name: str) -> tuple[Any, ...]:
+        parts = re.split(r"([0-9]+)", name)
+        return name == "", *((int(p), "") if p.isdecimal() else (-1, p) for p in parts), name
+
+    return sorted(names, key=key)
+
+
+def _places(texts: Sequence[str], names: Sequence[str]) -> NDArray:
+    place = {name: at for at, name in enumerate(names)}
+    return np.array([place.get(text, -1) for text in texts])
+
+
+def _second_class(model: HypergraphClassifier, names: Sequence[str]) -> NDArray:
+    """The class of the second largest share, where it has one."""
+    shares = np.array(model.label_distributions_)
+    rows = np.arange(len(shares))
+    shares[rows, shares.argmax(axis=1)] = 0
+    second = shares.argmax(axis=1)
+    places = _places(label_texts(model.classes_), names)
+    return np.where(shares[rows, second] > 0, places[second], -1)
+
+
+def _second_cluster(points: NDArray, labels: NDArray, count: int) -> NDArray:
+    """The cluster whose centre is the next after the own."""
+    n = len(points)
+    sizes = np.bincount(labels, minlength=count)
+    if (sizes > 0).sum() < 2:
+        return np.full(n, -1)
+    member = sparse.csr_array((1 / sizes[labels], (labels, np.arange(n))), shape=(count, n))
+    centres = member @ points
+    distances = (centres**2).sum(axis=1) - 2 * points @ centres.T
+    distances[:, sizes == 0] = np.inf
+    distances[np.arange(n), labels] = np.inf
+    return distances.argmin(axis=1)

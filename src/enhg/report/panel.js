@@ -1,0 +1,172 @@
+// --- the panel of one sample -------------------------------------------------------------------
+
+const panel = {
+  element: $("panel"),
+  chosen: -1,
+  list: null,
+  origin: null,
+  past: [],
+
+  open(i, list, origin) {
+    if (this.element.contains(origin)) this.past.push([this.chosen, this.list]);
+    else [this.origin, this.past] = [origin, []];
+    this.show(i, list ?? { ids: [i], title: "" });
+  },
+
+  show(i, list) {
+    [this.chosen, this.list] = [i, list];
+    this.element.replaceChildren(...this.content(i));
+    this.element.scrollTop = 0;
+    if (this.element.hidden) this.toggle(true);
+    this.element.querySelector("h2").focus({ preventScroll: true });
+    this.mark();
+  },
+
+  /** Make room for the panel, or take it back; what was clicked keeps its place on the screen. */
+  toggle(shown) {
+    const before = this.origin.getBoundingClientRect().top;
+    this.element.hidden = !shown;
+    root.classList.toggle("open", shown);
+    resize();
+    if (!this.origin.isConnected) { // the sheets were filled anew
+      const { sample } = this.origin.dataset;
+      this.origin = document.querySelector(`main [data-sample="${sample}"]`) ?? map.canvas;
+    }
+    const moved = this.origin.getBoundingClientRect().top - before;
+    if (this.origin.dataset.sample) scrollBy({ top: moved, behavior: "instant" });
+  },
+
+  step(by) {
+    const next = this.list.ids[this.list.ids.indexOf(this.chosen) + by];
+    if (next !== undefined) this.show(next, this.list);
+  },
+
+  back() {
+    if (this.past.length) this.show(...this.past.pop());
+  },
+
+  close() {
+    if (this.element.hidden) return;
+    this.toggle(false);
+    this.chosen = -1;
+    this.mark();
+    this.origin.focus({ preventScroll: true });
+  },
+
+  /** Show which sample is chosen wherever it stands. */
+  mark() {
+    for (const button of document.querySelectorAll('main [aria-pressed="true"][data-sample]')) {
+      button.removeAttribute("aria-pressed");
+    }
+    for (const button of document.querySelectorAll(`main [data-sample="${this.chosen}"]`)) {
+      button.setAttribute("aria-pressed", "true");
+    }
+    document.dispatchEvent(new Event("chosen"));
+  },
+
+  content(i) {
+    const at = this.list.ids.indexOf(i);
+    const place = this.list.title && `${number(at + 1)} of ${number(this.list.ids.length)}, ${this.list.title}`;
+    const tool = (text, label, act, disabled = false) =>
+      make("button", { type: "button", ariaLabel: label, title: label, onclick: act, disabled }, text);
+    const parts = [
+      make("div", { className: "tools" },
+        this.past.length ? tool("↩", "Back", () => this.back()) : null,
+        make("span", {}, place),
+        tool("←", "Previous", () => this.step(-1), at <= 0),
+        tool("→", "Next", () => this.step(1), at < 0 || at === this.list.ids.length - 1),
+        tool("✕", "Close", () => this.close())),
+      make("h2", { id: "panel-name", tabIndex: -1 }, samples.name[i]),
+      this.first(i),
+    ];
+    const why = reasons(i);
+    if (why.length) parts.push(make("p", { className: "why" }, sentence(why)));
+    if (!hasPicture(i)) {
+      return [...parts, make("p", { className: "about after" },
+        `Its ${shaped ? "picture" : "vector"} and hyperedge are not on this page, which holds those of ` +
+        `${number(data.pictured)} of ${number(data.total)} ${what}s.`)];
+    }
+    return [...parts, ...this.rebuilt(i), ...this.corrected(i), ...this.rebuilds(i)];
+  },
+
+  first(i) {
+    const group = samples.group[i];
+    const facts = make("dl", { className: "facts" });
+    const fact = (name, value, share = null) => {
+      const meter = share === null ? null : make("span", { className: "meter" }, make("i"));
+      if (meter) meter.firstChild.style.width = `${100 * share}%`;
+      facts.append(make("div", {}, make("dt", {}, name), make("dd", {}, ...[value].flat(), meter)));
+    };
+    fact(clustered ? "Cluster" : "Class", [dot(group), short(group)]);
+    if (samples.truth[i] >= 0) fact("Truth", truthName(i) + (isWrong(i) ? " (differs)" : ""));
+    if (!clustered) fact("Label", samples.given[i] ? "given" : "found");
+    fact("Confidence", score(samples.confidence[i]), samples.confidence[i] / 1000);
+    fact("Outlier score", score(samples.outlying[i]), samples.outlying[i] / 1000);
+    fact(`In hyperedges of other ${clustered ? "clusters" : "classes"}`,
+      percent(samples.foreign[i] / 1000), samples.foreign[i] / 1000);
+    const large = picture(i, shaped ? 168 : 340);
+    large.setAttribute("role", "img");
+    large.setAttribute("aria-label", samples.name[i]);
+    const wide = !shaped || data.tiles.size[1] > 1.6 * data.tiles.size[0];
+    return make("div", { className: wide ? "first stacked" : "first" }, large, facts);
+  },
+
+  rebuilt(i) {
+    const [count, ids, values] = pairs(data.edges.rebuilders[i]);
+    if (!count) return [heading("Rebuilt from no other"), about("It forms a hyperedge with itself alone.")];
+    const all = data.edges.coefficients[i];
+    const most = ids.length < all ? `: the ${ids.length} largest of all ${all}.` : ".";
+    return [
+      heading(`Rebuilt from ${counted(all, "other")}`),
+      about(`Its hyperedge holds ${count}. The coefficients${most}`),
+      this.parts(ids, values, `rebuilders of ${samples.name[i]}`),
+    ];
+  },
+
+  rebuilds(i) {
+    const [count, ids, values] = pairs(data.edges.rebuilds[i]);
+    if (!count) return [heading("It helps to rebuild no other")];
+    const rest = count - ids.length;
+    return [
+      heading(`It helps to rebuild ${counted(count, "other")}`),
+      about("Hyperedges that it sits in, with its coefficient" + (rest ? `; ${rest} more are not listed.` : ".")),
+      this.parts(ids, values, `rebuilt from ${samples.name[i]}`),
+    ];
+  },
+
+  parts(ids, values, title) {
+    const cells = ids.map((id, at) =>
+      make("span", { className: "part" }, thumb(id),
+        make("span", { className: values[at] < 0 ? "minus" : "plus" }, signed(values[at]))));
+    return listing(make("div", { className: "parts" }, ...cells), ids, title);
+  },
+
+  corrected(i) {
+    const each = (name, sheet) => {
+      const drawn = picture(i, shaped ? 84 : 340, sheet);
+      drawn.setAttribute("role", "img");
+      drawn.setAttribute("aria-label", `${samples.name[i]}, ${name}`);
+      return make("figure", {}, drawn, make("figcaption", {}, name));
+    };
+    const span = data.tiles.errorSpan;
+    const end = span === null ? "2.5 spreads" : `${Number(span.toPrecision(2))}`;
+    const legend = make("div", {}, make("div", { className: "signed" }),
+      make("div", { className: "ends" }, ...[`−${end}`, "0", `+${end}`].map((text) => make("span", {}, text))));
+    return [
+      heading("Correction and error"),
+      about(`What the others make of it, and what they miss: ${percent(data.tiles.errors[i])} of its length.`),
+      make("div", { className: "three" }, each("as it is", "image"), each("corrected", "corrected"),
+        each("error", "error")),
+      legend,
+    ];
+  },
+};
+
+const heading = (text) => make("h3", {}, text);
+const about = (text) => make("p", { className: "about" }, text);
+const sentence = (parts) => {
+  const text = parts.join("; ");
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+};
+const pairs = ([count, ...flat]) =>
+  [count, flat.filter((_, at) => at % 2 === 0), flat.filter((_, at) => at % 2 === 1)];
