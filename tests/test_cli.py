@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -82,12 +83,12 @@ def test_help_and_mistakes_need_no_heavy_library():
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("command", ["cluster", "classify", "demo"])
+@pytest.mark.parametrize("command", ["cluster", "classify", "predict", "demo"])
 def test_help_teaches(command):
     help = run(command, "--help").stdout
     assert help.count(f"enhg {command}") >= 3  # usage and two examples
     assert "labels" in help
-    assert "[default: 0" in help
+    assert command == "predict" or "[default: 0" in help
     assert max(map(len, help.splitlines())) <= 80
 
 
@@ -146,7 +147,6 @@ def test_single_pixels_may_be_wrong(tmp_path):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["cluster", "x.npy", "-o", "out"], "-k"),
         (["cluster", "x.npy", "-k", "3"], "-o"),
         (["cluster", "x.npy", "-k", "0", "-o", "out"], "-k"),
         (["cluster", "x.npy", "-k", "two", "-o", "out"], "-k"),
@@ -160,6 +160,9 @@ def test_single_pixels_may_be_wrong(tmp_path):
         (["cluster", "x", "-k", "2", "-o", "out", "--memory", "-2GB"], "such as 500MB"),
         (["classify", "x", "--labels", "y", "-o", "out", "--alpha", "1"], "between 0 and 1"),
         (["classify", "x", "-o", "out"], "--labels"),
+        (["classify", "x", "--labels", "y", "-o", "out", "--method", "fish"], "poisson"),
+        (["cluster", "x", "-o", "out", "--suggest", "0"], "--suggest"),
+        (["predict", "model.npz", "-o", "out"], "INPUT"),
         (["paint"], "paint"),
     ],
 )
@@ -178,12 +181,15 @@ def test_cluster(tmp_path, digits):
     result = run("cluster", digits, "-k", 3, "-o", out)
     assert result.exit_code == 0, result.output
     rows = table(out / "labels.csv")
-    assert list(rows[0]) == ["name", "label", "confidence"]
+    assert list(rows[0]) == ["name", "label", "confidence", "outlier", "foreign", "error"]
+    assert all(0 <= float(row[name]) <= 1 for row in rows for name in ("outlier", "foreign"))
     assert [row["name"] for row in rows] == [str(i) for i in range(90)]
     assert {row["label"] for row in rows} == {"0", "1", "2"}
     assert all(0 <= float(row["confidence"]) <= 1 for row in rows)
     assert Hypergraph.load(out / "hypergraph.npz").n_vertices == 90
-    assert sorted(os.listdir(out)) == ["hypergraph.npz", "labels.csv"]
+    assert sorted(os.listdir(out)) == [
+        "hypergraph.npz", "labels.csv", "model.npz", "report.html",
+    ]  # fmt: skip
     said = result.stdout
     assert all(f"{stage} " in said for stage in ("read", "compile", "represent", "cluster"))
     assert "90 images of 8×8" in said
@@ -312,7 +318,9 @@ def test_classify(tmp_path, digits, some_labels):
     result = run("classify", digits, "--labels", some_labels, "-o", out)
     assert result.exit_code == 0, result.output
     rows = table(out / "labels.csv")
-    assert list(rows[0]) == ["name", "label", "confidence", "given"]
+    assert list(rows[0]) == [
+        "name", "label", "confidence", "outlier", "foreign", "error", "given",
+    ]  # fmt: skip
     assert [row["given"] for row in rows] == ["no" if i % 10 else "yes" for i in range(90)]
     hits = [row["label"] == str(y) for row, y in zip(rows, Y, strict=True) if row["given"] == "no"]
     assert f"accuracy {np.mean(hits):.3f} on the 81 unlabelled" in result.stdout
@@ -388,7 +396,7 @@ def test_demo(demonstration):
 def test_demo_writes_pictures_and_labels(demonstration):
     _, out = demonstration
     pictures = {"clusters.png", "embedding.png", "confusion.png", "hyperedges.png"}
-    assert set(os.listdir(out)) == pictures | {"labels.csv", "hypergraph.npz"}
+    assert set(os.listdir(out)) == pictures | {"labels.csv", "hypergraph.npz", "report.html"}
     for name in pictures:
         with Image.open(out / name) as image:
             assert min(image.size) > 500
@@ -397,6 +405,104 @@ def test_demo_writes_pictures_and_labels(demonstration):
     per_class = np.bincount([int(row["truth"]) for row in rows if row["given"] == "yes"])
     assert per_class.min() >= 8
     assert per_class.max() <= 10
+
+
+# --- how many, which next, and new samples -------------------------------------------------
+
+
+def test_the_number_of_clusters_is_estimated(tmp_path):
+    everything, y = load_digits(return_X_y=True)
+    np.savez(tmp_path / "all.npz", X=everything, y=y)
+    result = run("cluster", tmp_path / "all.npz", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "10 (estimated: next best " in result.stdout
+
+
+def test_an_estimate_that_is_not_sure_says_so(tmp_path):
+    np.save(tmp_path / "cloud.npy", np.random.default_rng(0).uniform(size=(300, 2)))
+    result = run("cluster", tmp_path / "cloud.npy", "-o", tmp_path / "out", "-k", "auto")
+    assert result.exit_code == 0, result.output
+    assert "(estimated: not sure, next best" in result.stdout
+    assert "warning: the spectrum does not tell the number of clusters" in result.stderr
+
+
+def test_json_is_all_that_is_printed(tmp_path, digits, some_labels):
+    out = tmp_path / "out"
+    result = run("cluster", digits, "-k", 3, "-o", out, "--json")
+    found = json.loads(result.stdout)
+    rows = table(out / "labels.csv")
+    sizes = np.bincount([int(row["label"]) for row in rows])
+    assert (found["samples"], found["clusters"]) == (90, 3)
+    assert found["sizes"] == sizes.tolist()
+    assert found["ac"] > 0.9
+    assert sorted(os.listdir(out)) == sorted(Path(file).name for file in found["files"])
+    assert set(found["seconds"]) >= {"read", "represent", "cluster", "write", "report"}
+    assert found["warnings"] == []
+
+    result = run("classify", digits, "--labels", some_labels, "-o", tmp_path / "named", "--json")
+    found = json.loads(result.stdout)
+    assert (found["classes"], found["given"], found["method"]) == (3, 9, "poisson")
+    assert found["accuracy"] > 0.9
+
+
+def test_suggestions(tmp_path, digits, some_labels):
+    out = tmp_path / "out"
+    assert run("cluster", digits, "-k", 3, "-o", out, "--suggest", 3).exit_code == 0
+    rows = table(out / "suggestions.csv")
+    assert {Y[int(row["name"])] for row in rows} == {0, 1, 2}  # one of each digit
+    result = run("classify", digits, "--labels", some_labels, "-o", tmp_path / "b", "--suggest", 99)
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "b" / "suggestions.csv")
+    assert len(rows) == 81  # all that have no label
+    assert all(int(row["name"]) % 10 for row in rows)
+
+
+def test_predict(tmp_path, digits, some_labels):
+    np.savez(tmp_path / "new.npz", X=X.reshape(-1, 8, 8), y=Y)
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    fitted = table(tmp_path / "a" / "labels.csv")
+    result = run("predict", tmp_path / "a/model.npz", tmp_path / "new.npz", "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "b" / "labels.csv")
+    assert list(rows[0]) == ["name", "label", "confidence", "outlier"]
+    same = [one["label"] == two["label"] for one, two in zip(fitted, rows, strict=True)]
+    assert np.mean(same) > 0.95
+    assert float(result.stdout.split("AC ")[1][:5]) > 0.9
+
+    run("classify", digits, "--labels", some_labels, "-o", tmp_path / "c")
+    result = run(
+        "predict", tmp_path / "c/model.npz", tmp_path / "new.npz", "-o", tmp_path / "d", "--json"
+    )
+    found = json.loads(result.stdout)
+    assert found["accuracy"] > 0.9
+    assert sum(found["placed"].values()) == 90
+
+
+def test_predict_brings_images_to_the_models_size(tmp_path, photos):
+    run("cluster", photos, "-k", 3, "-o", tmp_path / "a", "--size", "6x5")
+    result = run("predict", tmp_path / "a/model.npz", photos, "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    labels = [[row["label"] for row in table(tmp_path / name / "labels.csv")] for name in "ab"]
+    assert np.mean(np.array(labels[0]) == labels[1]) > 0.95
+
+
+def test_predict_one_sample(tmp_path, digits):
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    np.save(tmp_path / "one.npy", X[:1])
+    result = run("predict", tmp_path / "a/model.npz", tmp_path / "one.npy", "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    assert len(table(tmp_path / "b" / "labels.csv")) == 1
+
+
+def test_predict_refuses_what_does_not_fit(tmp_path, digits):
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    np.save(tmp_path / "wide.npy", np.ones((3, 9)))
+    model, out = tmp_path / "a/model.npz", tmp_path / "b"
+    assert "have 9 values, those of" in fails("predict", model, tmp_path / "wide.npy", "-o", out)
+    graph = tmp_path / "a/hypergraph.npz"
+    assert "is no model that this enhg can read" in fails("predict", graph, digits, "-o", out)
+    assert "no such file" in fails("predict", tmp_path / "none.npz", digits, "-o", out)
+    assert not out.exists()
 
 
 # --- what goes wrong -----------------------------------------------------------------------

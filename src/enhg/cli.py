@@ -35,7 +35,7 @@ NORMALIZATIONS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none
 _DEMO_LABELLED = 0.05
 _FILES = {
     "report.html": "a page to look at",
-    "labels.csv": "label and scores of every sample",
+    "labels.csv": "label, confidence and more of every sample",
     "model.npz": "for enhg predict",
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
@@ -384,8 +384,8 @@ def classify(
     \b
       report.html     a page to look at: the classes, a map, what is doubtful
       labels.csv      one row an input: name; label; confidence; outlier, foreign
-                      and error as enhg cluster --help says; given, yes where FILE
-                      holds the label. No label and confidence 0 where none reaches
+                      and error, see enhg cluster --help; given, yes where FILE
+                      holds the label. No label, confidence 0 where none reaches
       model.npz       for enhg predict, and enhg.load_model
       hypergraph.npz  for enhg.Hypergraph.load
 
@@ -486,7 +486,7 @@ def predict(
                 {"outlier": _four_decimals(placed.outlier_scores)},
             )  # fmt: skip
     found = _summary.of_samples(samples) | _summary.of_placement(model, placed, samples.labels)
-    names = {"labels.csv": "label and scores of every sample"}
+    names = {"labels.csv": "label, confidence and more of every sample"}
     stages.say_rows(*_summary.lines(found, source.name), _summary.files(out, names))
     stages.say_json(found | {"files": _paths(out, names)})
 
