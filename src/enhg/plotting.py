@@ -1,13 +1,14 @@
 """Pictures of samples and results; the only room that imports matplotlib.
 
-Every `plot_…` draws on the axes it is given, or on new ones of pyplot's, and returns them.
+Every `plot_…` takes what it draws first and options by name, draws on the axes it is given, or on
+new ones of pyplot's, and returns them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +16,13 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 from sklearn.metrics.cluster import contingency_matrix
+from sklearn.utils.validation import check_is_fitted
 
 from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.hypergraph import Hypergraph
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
+from enhg.learning.count import ClusterCount
 from enhg.representation.path import ElasticNetPath
 from enhg.representation.problem import Representation
 
@@ -34,6 +38,8 @@ _COLORS = (
 _MARKERS = "osD^vPX*"  # the next one whenever the colours are used up
 _MOST_WRITTEN = 20  # classes up to which counts are written into the cells
 _MOST_NAMED = 50  # classes up to which each has a tick of its own
+_MOST_CELLS = 400  # a side of the picture of a matrix
+_MOST_LINES = 10  # of a path that have a colour and a name
 
 
 def plot_embedding(
@@ -51,7 +57,9 @@ def plot_embedding(
         Where to draw.
     """
     points, share = _main_plane(np.asarray(embedding, dtype=float))
-    labels = np.full(len(points), "") if labels is None else np.asarray(labels)
+    labels = (
+        np.full(len(points), "") if labels is None else _one_each("labels", labels, len(points))
+    )
     ax = _axes(ax, (6, 6))
     kinds = np.unique(labels)
     for at, kind in enumerate(kinds):
@@ -95,11 +103,40 @@ def plot_spectrum(
     ax.plot(np.arange(1, len(values) + 1), values, "o-", color=_COLORS[0], ms=4, lw=1)
     if n_clusters is not None:
         ax.axvline(n_clusters + 0.5, color=_COLORS[8], ls="--", lw=1)
+        inwards = "left" if n_clusters < len(values) / 2 else "right"
         ax.annotate(
-            f" {n_clusters} clusters", (n_clusters + 0.5, 0.97), xycoords=("data", "axes fraction"),
-            va="top", color=_COLORS[8],
+            f" {n_clusters} clusters ", (n_clusters + 0.5, 0.97),
+            xycoords=("data", "axes fraction"), va="top", ha=inwards, color=_COLORS[8],
         )  # fmt: skip
     ax.set(title="Spectrum of the hypergraph", xlabel="eigenvalue number", ylabel="eigenvalue of Θ")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
+    """The score of every number of clusters, the best and the runner-up in colour.
+
+    Parameters
+    ----------
+    count : ClusterCount
+        For example `HypergraphClustering.cluster_count_`.
+    ax : Axes, optional
+        Where to draw.
+    """
+    ax = _axes(ax, (6, 4))
+    ax.bar(np.arange(1, len(count.scores) + 1), count.scores, color="#d0d4d8")
+    named = {"best": (count.best, _COLORS[0]), "runner-up": (count.runner_up, _COLORS[1])}
+    if count.best == count.runner_up:  # there is no other
+        del named["runner-up"]
+    for name, (k, color) in named.items():
+        ax.bar(k, count.scores[k - 1 : k], color=color, label=f"{name}: {k}")
+    ax.legend(frameon=False)
+    sure = "sure" if count.sure else "not sure"
+    ax.set(
+        title=f"Number of clusters: {count.best}, {sure}", xlabel="number of clusters",
+        ylabel="score: the gap after that many eigenvalues",
+    )  # fmt: skip
+    ax.locator_params(axis="x", integer=True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -125,7 +162,14 @@ def plot_clusters(
     ax : Axes, optional
         Where to draw.
     """
-    images, labels, confidence = np.asarray(images), np.asarray(labels), np.asarray(confidence)
+    images = np.asarray(images)
+    if images.ndim not in (3, 4):
+        raise ValueError(
+            "images must be of shape (n_samples, height, width) or (n_samples, height, width, 3), "
+            f"got {images.shape}"
+        )
+    labels = _one_each("labels", labels, len(images))
+    confidence = _one_each("confidence", confidence, len(images))
     pictures = _rgb(images, float(images.min()), float(images.max()))
     height, width = pictures.shape[1:3]
     gap = max(1, round(0.1 * width))
@@ -153,52 +197,94 @@ def plot_clusters(
 
 
 def plot_hyperedge(
-    representation: Representation,
+    structure: ElasticNetHypergraph,
     sample: int,
     image_shape: tuple[int, ...],
+    labels: ArrayLike | None = None,
     *,
     members: int = 5,
     ax: Axes | None = None,
 ) -> Axes:
-    """A sample x, its main rebuilders with their coefficients, and x = x₀ + s.
+    """The hyperedge of a sample, and what its rebuilders make of it.
+
+    From left to right: the sample; the members of its hyperedge with their coefficients; the
+    sample as all its rebuilders make it; the error, violet where the sample is brighter and brown
+    where it is darker. The images are those given to `fit`, each from its darkest to its
+    brightest pixel.
 
     Parameters
     ----------
-    representation : Representation
-        For example `ElasticNetHypergraph.representation_`, of normalised samples.
+    structure : ElasticNetHypergraph
+        Fitted.
     sample : int
         Its row.
     image_shape : tuple of int
         (height, width) or (height, width, 3) of a sample.
+    labels : array of shape (n_samples,), optional
+        Written below; members of another label than the sample's are framed.
     members : int
-        How many rebuilders to show, those of the largest coefficients.
+        How many members to show, those of the largest memberships.
     ax : Axes, optional
         Where to draw.
     """
-    row = representation.coefficients[[sample]].tocoo()
-    order = np.argsort(-np.abs(row.data), kind="stable")[:members]
-    atoms, values = row.coords[1][order], row.data[order]
-    x, error = representation.samples[sample], representation.errors[sample]
-    images = np.stack([x, *representation.dictionary[atoms], representation.clean[sample]])
-    pictures = list(_rgb(images.reshape(-1, *image_shape), float(x.min()), float(x.max())))
-    pictures.append(_signed_rgb(error.reshape(image_shape), float(np.abs(x).max())))
-    length = float(np.linalg.norm(x))
-    missed = f" ({np.linalg.norm(error) / length:.0%})" if length > 0 else ""
-    texts = [f"sample {sample}", *(f"{value:+.3f}".replace("-", "−") for value in values)]
-    texts += ["corrected", f"error{missed}"]
+    _require_images(structure, sample, image_shape)
+    column = structure.graph_.incidence[:, [sample]].toarray().ravel()
+    column[sample] = 0
+    z = structure.representation_.coefficients[[sample]].toarray().ravel()
+    order = np.lexsort((-np.abs(z), -column))[: np.count_nonzero(column)]
+    texts = [f"{value:+.3f}".replace("-", "−") for value in z[order[:members]]]
+    tiles = _tiles(structure, sample, order[:members], texts, image_shape, labels)
 
-    ax = _axes(ax, (1.1 * len(texts) + 1, 1.6))
-    width = image_shape[1] / image_shape[0]
-    lefts = np.arange(len(texts)) * (width + 0.12)
-    lefts[1:] += 0.5  # apart: the sample, its rebuilders, and what they make of it
-    lefts[-2:] += 0.5
-    for left, picture, text in zip(lefts, pictures, texts, strict=True):
-        ax.imshow(picture, extent=(left, left + width, 0, 1), interpolation="nearest")
-        ax.text(left + width / 2, 1.06, text, ha="center", va="bottom", fontsize="small")
-    more = f"{row.nnz - len(atoms)}\nmore" if row.nnz > len(atoms) else ""
-    ax.text(lefts[-2] - 0.31, 0.5, more, ha="center", va="center", fontsize="small")
-    ax.set(xlim=(-0.05, lefts[-1] + width + 0.05), ylim=(-0.05, 1.3))
-    ax.set_axis_off()
+    x, corrected = structure.samples_[sample], structure.corrected([sample])[0]
+    low, high, length = float(x.min()), float(x.max()), float(np.linalg.norm(x))
+    missed = f" ({np.linalg.norm(x - corrected) / length:.0%})" if length > 0 else ""
+    results = [
+        _Tile(_rgb(corrected.reshape(1, *image_shape), low, high)[0], "corrected"),
+        _Tile(_signed_rgb((x - corrected).reshape(image_shape), high - low), f"error{missed}"),
+    ]
+    ax = _axes(ax, (1.1 * (len(tiles) + 2) + 1, 2.1))
+    _draw_strip(ax, [tiles[:1], tiles[1:], results])
+    ax.set_title(
+        f"Hyperedge of sample {sample}: {_count('member', members, order, sample, labels)}"
+    )
+    return ax
+
+
+def plot_memberships(
+    structure: ElasticNetHypergraph,
+    sample: int,
+    image_shape: tuple[int, ...],
+    labels: ArrayLike | None = None,
+    *,
+    most: int = 7,
+    ax: Axes | None = None,
+) -> Axes:
+    """The hyperedges of other samples that a sample is in: those samples, and its memberships.
+
+    Parameters
+    ----------
+    structure : ElasticNetHypergraph
+        Fitted.
+    sample : int
+        Its row.
+    image_shape : tuple of int
+        (height, width) or (height, width, 3) of a sample.
+    labels : array of shape (n_samples,), optional
+        Written below; hyperedges of samples of another label are framed.
+    most : int
+        How many hyperedges to show, those of the largest memberships.
+    ax : Axes, optional
+        Where to draw.
+    """
+    _require_images(structure, sample, image_shape)
+    row = structure.graph_.incidence[[sample]].toarray().ravel()
+    row[sample] = 0
+    order = np.argsort(-row, kind="stable")[: np.count_nonzero(row)]
+    texts = [f"{membership:.3f}" for membership in row[order[:most]]]
+    tiles = _tiles(structure, sample, order[:most], texts, image_shape, labels)
+    ax = _axes(ax, (1.1 * len(tiles) + 1, 2.1))
+    _draw_strip(ax, [tiles[:1], tiles[1:]])
+    ax.set_title(f"Sample {sample} is in {_count('other hyperedge', most, order, sample, labels)}")
     return ax
 
 
@@ -246,18 +332,21 @@ def plot_path(
     ----------
     path : ElasticNetPath
     atoms : array of int, optional
-        Which coefficients; by default all that are ever used.
+        Which coefficients; by default all that are ever used. The ten that grow largest are named.
     ax : Axes, optional
         Where to draw.
     """
-    lengths = abs(path.coefficients).sum(axis=1)
-    if atoms is None:
-        atoms = np.unique(path.coefficients.indices)
-    values = path.coefficients[:, np.asarray(atoms, dtype=int)].toarray()
+    Z = path.coefficients
+    shown = np.unique(Z.indices) if atoms is None else _rows("atoms", atoms, Z.shape[1])
+    values = Z[:, shown].toarray()
+    named = np.argsort(-np.abs(values).max(axis=0), kind="stable")[:_MOST_LINES]
     ax = _axes(ax, (6, 4))
     ax.axhline(0, color=_COLORS[8], lw=0.8)
-    for at, coefficients in enumerate(values.T):
-        ax.plot(lengths / (lengths.max() or 1), coefficients, color=_COLORS[at % 10], lw=1.2)
+    ax.plot(path.fraction, np.delete(values, named, axis=1), color="#c8ccd0", lw=0.8)
+    for color, at in zip(_COLORS, np.sort(named), strict=False):
+        ax.plot(path.fraction, values[:, at], color=color, lw=1.4, label=str(shown[at]))
+    if len(shown):
+        ax.legend(title="sample", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1.02))
     ax.set(
         title=f"Path of sample {path.index}, ridge {path.lam:g}", xlabel="s = ‖z‖₁ / max ‖z‖₁",
         ylabel="coefficient", xlim=(0, 1),
@@ -300,51 +389,113 @@ def plot_coefficients(
 
 
 def plot_coefficient_matrix(
-    coefficients: sparse.sparray | ArrayLike, *, ax: Axes | None = None
+    coefficients: sparse.sparray | ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
 ) -> Axes:
-    """|Z| as a picture, the darker the larger; every row in parts of its largest entry."""
-    Z = np.abs(sparse.csr_array(coefficients).toarray())
-    ax = _axes(ax, (5, 5))
-    largest = Z.max(axis=1, keepdims=True)
-    ax.imshow(Z / np.where(largest > 0, largest, 1), cmap="Greys", vmin=0, vmax=1)
-    ax.set(xlabel="sample", ylabel="sample")
+    """|Z| as a picture, the darker the larger; every row in parts of its largest entry.
+
+    Parameters
+    ----------
+    coefficients : array or sparse array of shape (n_samples, n_samples)
+        For example `ElasticNetHypergraph.representation_.coefficients`.
+    labels : array of shape (n_samples,), optional
+        Samples are ordered by them.
+    ax : Axes, optional
+        Where to draw.
+    """
+    Z = abs(sparse.csr_array(coefficients))
+    largest = Z.max(axis=1).toarray().ravel()
+    Z = sparse.diags_array(1 / np.where(largest > 0, largest, 1)) @ Z
+    ax = _axes(ax, (5.5, 5.5))
+    if labels is None:
+        _draw_matrix(ax, Z)
+    else:
+        kinds, codes = np.unique(_one_each("labels", labels, Z.shape[0]), return_inverse=True)
+        _draw_blocks(ax, Z, kinds, codes, codes)
+    ax.set(title="Coefficients", xlabel="rebuilding sample", ylabel="sample")
+    return ax
+
+
+def plot_incidence(
+    hypergraph: Hypergraph, labels: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """The incidence matrix H, the darker the larger the membership.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+        For example `ElasticNetHypergraph.graph_`.
+    labels : array of shape (n_vertices,), optional
+        Vertices are ordered by them, and hyperedges by the label that has most of each: outside
+        of the blocks on the diagonal are members of another label.
+    ax : Axes, optional
+        Where to draw.
+    """
+    if not isinstance(hypergraph, Hypergraph):
+        raise ValueError(f"hypergraph must be a Hypergraph, got a {type(hypergraph).__name__}")
+    H = hypergraph.incidence
+    ax = _axes(ax, (5.5, 5.5))
+    if labels is None:
+        _draw_matrix(ax, H)
+    else:
+        kinds, codes = np.unique(
+            _one_each("labels", labels, hypergraph.n_vertices), return_inverse=True
+        )
+        one_hot = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+        owners = np.asarray((one_hot @ H).argmax(axis=0)).ravel()
+        _draw_blocks(ax, H, kinds, codes, owners)
+    ax.set(title="Incidence", xlabel="hyperedge", ylabel="vertex")
     return ax
 
 
 def plot_recovery(
-    representation: Representation,
+    found: ElasticNetHypergraph | Representation,
     samples: ArrayLike,
     image_shape: tuple[int, ...],
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Samples, what others make of them, and the error between: a row of three images each.
+    """Samples, what others make of them, and the error between: a column of three images each.
 
     Parameters
     ----------
-    representation : Representation
+    found : ElasticNetHypergraph or Representation
+        Of a fitted structure, samples are shown as they were given to `fit`; of a
+        representation, as it has them, normalised.
     samples : array of int
-        Which ones, from left to right.
+        Their rows, from left to right.
     image_shape : tuple of int
-        Height and width.
+        (height, width) or (height, width, 3) of a sample.
     ax : Axes, optional
         Where to draw.
     """
-    chosen = np.asarray(samples, dtype=int)
-    columns = []
-    for sample in chosen:
-        image, clean = representation.samples[sample], representation.clean[sample]
-        low, high = float(image.min()), float(image.max())
-        error = (image - clean).reshape(image_shape)
-        shown = _rgb(np.stack([image, clean]).reshape(2, *image_shape), low, high)
-        columns.append(np.concatenate([*shown, _signed_rgb(error, float(abs(error).max()))]))
-    height = image_shape[0]
-    ax = _axes(ax, (1.1 * len(chosen) + 1, 3.6))
-    gap = np.ones((3 * height, 2, 3))
-    parts = [part for column in columns for part in (column, gap)][:-1]
-    ax.imshow(np.concatenate(parts, axis=1))
-    ax.set_yticks(height * (np.arange(3) + 0.5), ["original", "corrected", "error"])
-    ax.set_xticks([])
+    X = found.samples if isinstance(found, Representation) else found.samples_
+    rows = _rows("samples", samples, len(X))
+    _require_shape(image_shape, X.shape[1])
+    corrected = found.clean[rows] if isinstance(found, Representation) else found.corrected(rows)
+    height, width = image_shape[:2]
+    gap = max(1, round(0.1 * width))
+    sheet = np.ones((3, height + gap, len(rows), width + gap, 3))
+    names = []
+    for at, (x, clean) in enumerate(zip(X[rows], corrected, strict=True)):
+        low, high, length = float(x.min()), float(x.max()), float(np.linalg.norm(x))
+        sheet[:2, :height, at, :width] = _rgb(
+            np.stack([x, clean]).reshape(2, *image_shape), low, high
+        )
+        sheet[2, :height, at, :width] = _signed_rgb((x - clean).reshape(image_shape), high - low)
+        names.append(
+            f"{rows[at]}\n" + (f"({np.linalg.norm(x - clean) / length:.0%})" if length > 0 else "")
+        )
+    sheet = sheet.reshape(3 * (height + gap), -1, 3)[:-gap, :-gap]
+    ax = _axes(ax, (1.1 * len(rows) + 1, 3.6))
+    ax.imshow(sheet, interpolation="nearest")
+    ax.set_xticks((width + gap) * np.arange(len(rows)) + (width - 1) / 2, names, fontsize="small")
+    ax.set_yticks(
+        (height + gap) * np.arange(3) + (height - 1) / 2, ["original", "corrected", "error"]
+    )
+    ax.set_xlabel("sample (length of the error in parts of its own)")
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return ax
@@ -451,7 +602,7 @@ def save_pictures(
     by_error = np.argsort(np.linalg.norm(structure.representation_.errors, axis=1))
     from_best_to_worst = by_error[np.linspace(0, len(by_error) - 1, len(axes)).astype(int)]
     for ax, sample in zip(axes, from_best_to_worst, strict=True):
-        plot_hyperedge(structure.representation_, sample, images.shape[1:], ax=ax)
+        plot_hyperedge(structure, sample, images.shape[1:], clusters.labels_, ax=ax)
     figure.savefig(folder / "hyperedges.png")
 
 
@@ -506,6 +657,140 @@ def _write(ax: Axes, across: float, up: float, text: str) -> None:
 
     halo = [withStroke(linewidth=3, foreground="white")]
     ax.text(across, up, text, ha="center", va="center", weight="bold", path_effects=halo)
+
+
+class _Tile(NamedTuple):
+    """An image of a strip, and what is written above and below it."""
+
+    picture: NDArray
+    above: str
+    below: str = ""
+    framed: bool = False
+
+
+def _tiles(
+    structure: ElasticNetHypergraph,
+    sample: int,
+    others: NDArray,
+    texts: Sequence[str],
+    image_shape: tuple[int, ...],
+    labels: ArrayLike | None,
+) -> list[_Tile]:
+    """A sample and others with texts above, and below their rows and labels."""
+    rows, X = [sample, *others], structure.samples_
+    below, framed = [str(row) for row in rows], [False] * len(rows)
+    if labels is not None:
+        marks = _one_each("labels", labels, len(X))
+        below = [f"{row}\nlabel {marks[row]}" for row in rows]
+        framed = [bool(marks[row] != marks[sample]) for row in rows]
+    pictures = [
+        _rgb(X[row].reshape(1, *image_shape), float(X[row].min()), float(X[row].max()))[0]
+        for row in rows
+    ]
+    return [_Tile(*tile) for tile in zip(pictures, ["sample", *texts], below, framed, strict=True)]
+
+
+def _draw_strip(ax: Axes, parts: Sequence[Sequence[_Tile]]) -> None:
+    """Images side by side, the parts apart from each other."""
+    left = 0.0
+    for part in parts:
+        for tile in part:
+            width = tile.picture.shape[1] / tile.picture.shape[0]
+            box = (left, left + width, 0, 1)
+            ax.imshow(tile.picture, extent=box, interpolation="nearest")
+            color = _COLORS[2] if tile.framed else "black"
+            if tile.framed:
+                ax.plot(
+                    [left, left + width, left + width, left, left], [0, 0, 1, 1, 0], color=color,
+                    lw=2, clip_on=False,
+                )  # fmt: skip
+            middle = left + width / 2
+            ax.text(middle, 1.06, tile.above, ha="center", va="bottom", fontsize="small")
+            ax.text(middle, -0.06, tile.below, ha="center", va="top", fontsize="small", color=color)
+            left += width + 0.12
+        left += 0.38 if part else 0
+    ax.set(xlim=(-0.05, left - 0.45), ylim=(-0.5, 1.3))
+    ax.set_axis_off()
+
+
+def _count(noun: str, shown: int, others: NDArray, sample: int, labels: ArrayLike | None) -> str:
+    """How many others there are, how many of them are shown, and of another label."""
+    text = f"{len(others)} {noun}{'' if len(others) == 1 else 's'}"
+    if labels is not None:
+        foreign = int((np.asarray(labels)[others] != np.asarray(labels)[sample]).sum())
+        text += f", {foreign} of another label"
+    return text + (f" (the first {shown} shown)" if shown < len(others) else "")
+
+
+def _draw_matrix(ax: Axes, matrix: sparse.csr_array) -> None:
+    """The matrix in few enough cells, each of the colour of its largest entry."""
+    entries = matrix.tocoo()
+    cells = np.minimum(matrix.shape, _MOST_CELLS)
+    picture = np.zeros(cells)
+    row, column = (
+        at * most // size
+        for at, most, size in zip(entries.coords, cells, matrix.shape, strict=True)
+    )
+    np.maximum.at(picture, (row, column), entries.data)
+    height, width = matrix.shape
+    ax.imshow(
+        picture, cmap="Greys", vmin=0, vmax=entries.data.max(initial=1),
+        extent=(-0.5, width - 0.5, height - 0.5, -0.5),
+    )  # fmt: skip
+
+
+def _draw_blocks(
+    ax: Axes, matrix: sparse.csr_array, kinds: NDArray, rows: NDArray, columns: NDArray
+) -> None:
+    """The matrix, rows and columns ordered by their codes, with the names of these."""
+    by_rows, by_columns = (np.argsort(codes, kind="stable") for codes in (rows, columns))
+    _draw_matrix(ax, matrix[by_rows][:, by_columns])
+    for axis, line, codes in ((ax.yaxis, ax.axhline, rows), (ax.xaxis, ax.axvline, columns)):
+        present, sizes = np.unique(codes, return_counts=True)
+        ends = np.cumsum(sizes)
+        for end in ends[:-1]:
+            line(end - 0.5, color=_COLORS[0], lw=0.5)
+        named = len(present) <= _MOST_NAMED
+        axis.set_ticks(ends - (sizes + 1) / 2 if named else [], kinds[present] if named else [])
+    if len(kinds) > _MOST_WRITTEN:
+        ax.tick_params(labelsize="x-small")
+        ax.tick_params(axis="x", rotation=90)
+
+
+def _one_each(name: str, values: ArrayLike, count: int) -> NDArray:
+    """The values as an array, one a sample."""
+    found = np.asarray(values)
+    if found.shape != (count,):
+        raise ValueError(
+            f"{name} must have an entry for each of {count} samples, got shape {found.shape}"
+        )
+    return found
+
+
+def _rows(name: str, rows: ArrayLike, count: int) -> NDArray:
+    """The rows as an array, if they are rows of a matrix that has `count`."""
+    found = np.atleast_1d(rows)
+    whole = found.ndim == 1 and found.size > 0 and found.dtype.kind in "iu"
+    if not whole or found.min() < 0 or found.max() >= count:
+        raise ValueError(f"{name} must be whole numbers from 0 to {count - 1}, got {rows!r}")
+    return found
+
+
+def _require_shape(image_shape: tuple[int, ...], n_features: int) -> None:
+    shape = tuple(image_shape)
+    if not (len(shape) == 2 or shape[2:] == (3,)) or np.prod(shape) != n_features:
+        raise ValueError(
+            f"image_shape must be (height, width) or (height, width, 3) and hold the {n_features} "
+            f"numbers of a sample, got {image_shape}"
+        )
+
+
+def _require_images(
+    structure: ElasticNetHypergraph, sample: int, image_shape: tuple[int, ...]
+) -> None:
+    check_is_fitted(structure)
+    _rows("sample", sample, len(structure.samples_))
+    _require_shape(image_shape, structure.n_features_in_)
 
 
 def _rgb(images: NDArray, low: float, high: float) -> NDArray:

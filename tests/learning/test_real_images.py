@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics import average_precision_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from enhg import (
@@ -85,3 +87,67 @@ def test_new_digits(digits):
         nearest = KNeighborsClassifier(1).fit(some.X[known], some.y[known])
         ahead.append(model.score(new.X, new.y) - nearest.score(new.X, new.y))
     assert np.mean(ahead) > 0.01
+
+
+# --- what practitioners ask ------------------------------------------------------------------
+
+
+def test_ten_subjects_are_counted(faces):
+    found = HypergraphClustering("auto", random_state=0).fit(faces.first_classes(10).X)
+    assert abs(found.n_clusters_ - 10) <= 1
+    assert found.cluster_count_.sure
+
+
+def test_corrupted_faces_are_found(faces):
+    ten = faces.first_classes(10)
+    rng = np.random.default_rng(0)
+    X = ten.X.astype(float)
+    bad = rng.permutation(len(X)) < len(X) // 10
+    for at, row in enumerate(np.flatnonzero(bad)):
+        image = X[row].reshape(ten.image_shape)
+        top, left = rng.integers(0, 17, 2)
+        if at % 2:
+            image[:] = rng.uniform(X.min(), X.max(), image.shape)
+        else:
+            image[top : top + 16, left : left + 16] = rng.uniform(X.min(), X.max(), (16, 16))
+    scores = HypergraphClustering(10, random_state=0).fit(X).outlier_scores_
+    forest = -IsolationForest(random_state=0).fit(X).score_samples(X)
+    assert average_precision_score(bad, scores) > 0.95
+    assert average_precision_score(bad, scores) > average_precision_score(bad, forest) + 0.1
+
+
+def test_new_faces_are_placed_nearly_as_well_as_the_old(faces):
+    half = np.random.default_rng(0).permutation(len(faces.y)) % 2 == 0
+    model = HypergraphClustering(38, random_state=0).fit(faces.X[half])
+    assert (model.predict(faces.X[half]) == model.labels_).mean() > 0.97
+    known = clustering_accuracy(faces.y[half], model.labels_)
+    assert clustering_accuracy(faces.y[~half], model.predict(faces.X[~half])) > known - 0.04
+
+
+def test_one_label_a_subject(faces, clustered):
+    """Where plain diffusion far from few labels is flat, Poisson learning is not."""
+    rng = np.random.default_rng(0)
+    rows = [rng.choice(np.flatnonzero(faces.y == label)) for label in np.unique(faces.y)]
+    given = np.full(len(faces.y), -1)
+    given[rows] = faces.y[rows]
+    hidden = given == -1
+
+    def accuracy(**options):
+        model = HypergraphClassifier(graph=clustered.graph_, **options).fit(faces.X, given)
+        return unlabelled_accuracy(faces.y, model.transduction_, ~hidden)
+
+    assert accuracy() > 0.85
+    assert accuracy() > accuracy(method="diffusion", class_mass="none", alpha=0.998) + 0.03
+
+
+def test_faces_to_label_are_chosen_better_than_at_random(faces, clustered):
+    rng = np.random.default_rng(0)
+
+    def accuracy(rows):
+        given = np.full(len(faces.y), -1)
+        given[rows] = faces.y[rows]
+        model = HypergraphClassifier(graph=clustered.graph_).fit(faces.X, given)
+        return unlabelled_accuracy(faces.y, model.transduction_, given != -1)
+
+    random = [accuracy(rng.permutation(len(faces.y))[:76]) for _ in range(3)]
+    assert accuracy(clustered.suggest(76)) > max(random) + 0.05
