@@ -39,6 +39,7 @@ _MARKERS = "osD^vPX*"  # the next one whenever the colours are used up
 _MOST_WRITTEN = 20  # classes up to which counts are written into the cells
 _MOST_NAMED = 50  # classes up to which each has a tick of its own
 _MOST_CELLS = 400  # a side of the picture of a matrix
+_BLACK = 0.9  # quantile: a centroid has ten times the membership of the others
 _MOST_LINES = 10  # of a path that have a colour and a name
 
 
@@ -131,9 +132,9 @@ def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
     for name, (k, color) in named.items():
         ax.bar(k, count.scores[k - 1 : k], color=color, label=f"{name}: {k}")
     ax.legend(frameon=False)
-    sure = "sure" if count.sure else "not sure"
+    guess = f"{count.best} clusters" if count.sure else f"Not sure: perhaps {count.best} clusters"
     ax.set(
-        title=f"Number of clusters: {count.best}, {sure}", xlabel="number of clusters",
+        title=guess, xlabel="number of clusters",
         ylabel="score: the gap after that many eigenvalues",
     )  # fmt: skip
     ax.locator_params(axis="x", integer=True)
@@ -235,18 +236,13 @@ def plot_hyperedge(
     texts = [f"{value:+.3f}".replace("-", "−") for value in z[order[:members]]]
     tiles = _tiles(structure, sample, order[:members], texts, image_shape, labels)
 
-    x, corrected = structure.samples_[sample], structure.corrected([sample])[0]
-    low, high, length = float(x.min()), float(x.max()), float(np.linalg.norm(x))
-    missed = f" ({np.linalg.norm(x - corrected) / length:.0%})" if length > 0 else ""
-    results = [
-        _Tile(_rgb(corrected.reshape(1, *image_shape), low, high)[0], "corrected"),
-        _Tile(_signed_rgb((x - corrected).reshape(image_shape), high - low), f"error{missed}"),
-    ]
+    x, clean = structure.samples_[sample], structure.corrected([sample])[0]
+    (_, corrected, error), missed = _recovered(x, clean, image_shape)
+    results = [_Tile(corrected, "corrected"), _Tile(error, f"error {missed}")]
     ax = _axes(ax, (1.1 * (len(tiles) + 2) + 1, 2.1))
     _draw_strip(ax, [tiles[:1], tiles[1:], results])
-    ax.set_title(
-        f"Hyperedge of sample {sample}: {_count('member', members, order, sample, labels)}"
-    )
+    found = _count("member", members, order, sample, labels)
+    ax.set_title(f"Hyperedge of sample {sample}: {found}", fontsize="medium")
     return ax
 
 
@@ -284,7 +280,8 @@ def plot_memberships(
     tiles = _tiles(structure, sample, order[:most], texts, image_shape, labels)
     ax = _axes(ax, (1.1 * len(tiles) + 1, 2.1))
     _draw_strip(ax, [tiles[:1], tiles[1:]])
-    ax.set_title(f"Sample {sample} is in {_count('other hyperedge', most, order, sample, labels)}")
+    found = _count("other hyperedge", most, order, sample, labels)
+    ax.set_title(f"Sample {sample} is in {found}", fontsize="medium")
     return ax
 
 
@@ -421,7 +418,7 @@ def plot_coefficient_matrix(
 def plot_incidence(
     hypergraph: Hypergraph, labels: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """The incidence matrix H, the darker the larger the membership.
+    """The incidence matrix H, the darker the larger the membership; a tenth of them are black.
 
     Parameters
     ----------
@@ -446,6 +443,7 @@ def plot_incidence(
         one_hot = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
         owners = np.asarray((one_hot @ H).argmax(axis=0)).ravel()
         _draw_blocks(ax, H, kinds, codes, owners)
+    ax.images[-1].set_clim(0, np.quantile(H.data, _BLACK))
     ax.set(title="Incidence", xlabel="hyperedge", ylabel="vertex")
     return ax
 
@@ -459,6 +457,9 @@ def plot_recovery(
 ) -> Axes:
     """Samples, what others make of them, and the error between: a column of three images each.
 
+    The error is violet where the sample is brighter and brown where it is darker; its full colour
+    is half of the sample's range.
+
     Parameters
     ----------
     found : ElasticNetHypergraph or Representation
@@ -471,6 +472,8 @@ def plot_recovery(
     ax : Axes, optional
         Where to draw.
     """
+    if not isinstance(found, Representation):
+        check_is_fitted(found)
     X = found.samples if isinstance(found, Representation) else found.samples_
     rows = _rows("samples", samples, len(X))
     _require_shape(image_shape, X.shape[1])
@@ -479,15 +482,9 @@ def plot_recovery(
     gap = max(1, round(0.1 * width))
     sheet = np.ones((3, height + gap, len(rows), width + gap, 3))
     names = []
-    for at, (x, clean) in enumerate(zip(X[rows], corrected, strict=True)):
-        low, high, length = float(x.min()), float(x.max()), float(np.linalg.norm(x))
-        sheet[:2, :height, at, :width] = _rgb(
-            np.stack([x, clean]).reshape(2, *image_shape), low, high
-        )
-        sheet[2, :height, at, :width] = _signed_rgb((x - clean).reshape(image_shape), high - low)
-        names.append(
-            f"{rows[at]}\n" + (f"({np.linalg.norm(x - clean) / length:.0%})" if length > 0 else "")
-        )
+    for at, row in enumerate(rows):
+        sheet[:, :height, at, :width], missed = _recovered(X[row], corrected[at], image_shape)
+        names.append(f"{row}\n{missed}")
     sheet = sheet.reshape(3 * (height + gap), -1, 3)[:-gap, :-gap]
     ax = _axes(ax, (1.1 * len(rows) + 1, 3.6))
     ax.imshow(sheet, interpolation="nearest")
@@ -495,7 +492,7 @@ def plot_recovery(
     ax.set_yticks(
         (height + gap) * np.arange(3) + (height - 1) / 2, ["original", "corrected", "error"]
     )
-    ax.set_xlabel("sample (length of the error in parts of its own)")
+    ax.set_xlabel("sample (‖error‖ / ‖sample‖)")
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return ax
@@ -597,8 +594,7 @@ def save_pictures(
     plot_confusion(truth.astype(str), classes.transduction_, ax=right)
     figure.savefig(folder / "confusion.png")
 
-    figure, axes = new_figure(5, 1, (9, 6.9))
-    figure.suptitle("Samples, their main rebuilders with coefficients, and what these make of them")
+    figure, axes = new_figure(5, 1, (9, 9.6))
     by_error = np.argsort(np.linalg.norm(structure.representation_.errors, axis=1))
     from_best_to_worst = by_error[np.linspace(0, len(by_error) - 1, len(axes)).astype(int)]
     for ax, sample in zip(axes, from_best_to_worst, strict=True):
@@ -659,6 +655,15 @@ def _write(ax: Axes, across: float, up: float, text: str) -> None:
     ax.text(across, up, text, ha="center", va="center", weight="bold", path_effects=halo)
 
 
+def _recovered(x: NDArray, clean: NDArray, image_shape: tuple[int, ...]) -> tuple[NDArray, str]:
+    """A sample, what others make of it and the error as pictures, and ‖error‖ / ‖sample‖."""
+    low, high, length = float(x.min()), float(x.max()), float(np.linalg.norm(x))
+    both = _rgb(np.stack([x, clean]).reshape(2, *image_shape), low, high)
+    error = _signed_rgb((x - clean).reshape(image_shape), (high - low) / 2)
+    missed = f"({np.linalg.norm(x - clean) / length:.0%})" if length > 0 else ""
+    return np.stack([*both, error]), missed
+
+
 class _Tile(NamedTuple):
     """An image of a strip, and what is written above and below it."""
 
@@ -709,7 +714,8 @@ def _draw_strip(ax: Axes, parts: Sequence[Sequence[_Tile]]) -> None:
             ax.text(middle, -0.06, tile.below, ha="center", va="top", fontsize="small", color=color)
             left += width + 0.12
         left += 0.38 if part else 0
-    ax.set(xlim=(-0.05, left - 0.45), ylim=(-0.5, 1.3))
+    lines = max(tile.below.count("\n") + 1 for part in parts for tile in part)
+    ax.set(xlim=(-0.05, left - 0.45), ylim=(-0.06 - 0.2 * lines, 1.3))
     ax.set_axis_off()
 
 
@@ -723,7 +729,7 @@ def _count(noun: str, shown: int, others: NDArray, sample: int, labels: ArrayLik
 
 
 def _draw_matrix(ax: Axes, matrix: sparse.csr_array) -> None:
-    """The matrix in few enough cells, each of the colour of its largest entry."""
+    """The matrix in few enough cells, each of the gray of its largest entry."""
     entries = matrix.tocoo()
     cells = np.minimum(matrix.shape, _MOST_CELLS)
     picture = np.zeros(cells)
@@ -734,7 +740,7 @@ def _draw_matrix(ax: Axes, matrix: sparse.csr_array) -> None:
     np.maximum.at(picture, (row, column), entries.data)
     height, width = matrix.shape
     ax.imshow(
-        picture, cmap="Greys", vmin=0, vmax=entries.data.max(initial=1),
+        picture, cmap="Greys", vmin=0, vmax=1,
         extent=(-0.5, width - 0.5, height - 0.5, -0.5),
     )  # fmt: skip
 
@@ -749,7 +755,7 @@ def _draw_blocks(
         present, sizes = np.unique(codes, return_counts=True)
         ends = np.cumsum(sizes)
         for end in ends[:-1]:
-            line(end - 0.5, color=_COLORS[0], lw=0.5)
+            line(end - 0.5, color=_COLORS[0], lw=0.8, alpha=0.4)
         named = len(present) <= _MOST_NAMED
         axis.set_ticks(ends - (sizes + 1) / 2 if named else [], kinds[present] if named else [])
     if len(kinds) > _MOST_WRITTEN:

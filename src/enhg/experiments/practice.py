@@ -4,7 +4,8 @@
 
 Labels are used for scoring, and for the few that are given. Every figure goes to a CSV file in
 `docs/practice`, the learning curves to a picture beside them, and `docs/practice.md` is written
-from these. graphlearning, of the extra `bench`, is needed as a peer.
+from these, in the words of `practice.md` beside this file. graphlearning, of the extra `bench`, is
+needed as a peer.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from enhg.metrics import clustering_accuracy
 
 Row = dict[str, Any]
 
+_WORDS = Path(__file__).with_name("practice.md")
 _SETS = {
     "digits": Draw("digits", 10),
     "Yale B 10": Draw("yale-b", 10),
@@ -93,7 +95,7 @@ def new_images(name: str, data: Dataset, run: int) -> Iterator[Row]:
         "all fitted": clustering_accuracy(new, together.labels_[~known]),
         "half fitted": clustering_accuracy(data.y[known], clusters.labels_),
         "the other half placed": clustering_accuracy(new, clusters.predict(data.X[~known])),
-        "agreement on the half fitted": float((clusters.predict(data.X[known]) == clusters.labels_).mean()),
+        "agreement": float((clusters.predict(data.X[known]) == clusters.labels_).mean()),
     }
     labelled = known.copy()
     labelled[known] = draw_labels(data.y[known], 0.1, random_state)
@@ -105,7 +107,7 @@ def new_images(name: str, data: Dataset, run: int) -> Iterator[Row]:
         "all fitted": float((together.transduction_[~known] == new).mean()),
         "half fitted": _unlabelled(data.y[known], given[known], classes.transduction_),
         "the other half placed": float((classes.predict(data.X[~known]) == new).mean()),
-        "agreement on the half fitted": float((classes.predict(data.X[known]) == classes.transduction_).mean()),
+        "agreement": float((classes.predict(data.X[known]) == classes.transduction_).mean()),
     }
 
 
@@ -283,7 +285,7 @@ def table(file: Path, by: Sequence[str]) -> str:
     lines = []
     for key, members in groups.items():
         means = [np.mean([float(row[head]) for row in members]) for head in heads]
-        best = max(means) if file.stem in ("outliers", "few-labels", "suggestions") else np.inf
+        best = np.inf if file.stem == "new-images" else max(means)
         texts = [f"**{mean:.3f}**" if mean >= best - 5e-4 else f"{mean:.3f}" for mean in means]
         lines.append([*key, *texts])
     return markdown(["set", *by, *heads], lines)
@@ -325,7 +327,7 @@ def draw_curves(file: Path, picture: Path) -> None:
 
 def page(out: Path) -> str:
     """The page, from the files of the folder."""
-    return _PAGE.lstrip().format(
+    return _WORDS.read_text(encoding="utf-8").format(
         runs=_RUNS,
         more_runs=2 * _RUNS,
         neighbors=_NEIGHBORS,
@@ -335,11 +337,6 @@ def page(out: Path) -> str:
         few_labels=table(out / "few-labels.csv", ("labels a class",)),
         suggestions=table(out / "suggestions.csv", ("labels a class",)),
     )
-
-
-_PAGE = """
-# What practitioners ask, measured
-"""
 
 
 def measure(names: Iterable[str], folder: Path, out: Path) -> None:
