@@ -132,9 +132,9 @@ def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
     for name, (k, color) in named.items():
         ax.bar(k, count.scores[k - 1 : k], color=color, label=f"{name}: {k}")
     ax.legend(frameon=False)
-    guess = f"{count.best} clusters" if count.sure else f"Not sure: perhaps {count.best} clusters"
+    guess = _counted(count.best, "cluster")
     ax.set(
-        title=guess, xlabel="number of clusters",
+        title=guess if count.sure else f"Not sure: perhaps {guess}", xlabel="number of clusters",
         ylabel="score: the gap after that many eigenvalues",
     )  # fmt: skip
     ax.locator_params(axis="x", integer=True)
@@ -238,10 +238,10 @@ def plot_hyperedge(
 
     x, clean = structure.samples_[sample], structure.corrected([sample])[0]
     (_, corrected, error), missed = _recovered(x, clean, image_shape)
-    results = [_Tile(corrected, "corrected"), _Tile(error, f"error {missed}")]
+    results = [_Tile(corrected, "corrected"), _Tile(error, f"error {missed}".strip())]
     ax = _axes(ax, (1.1 * (len(tiles) + 2) + 1, 2.1))
     _draw_strip(ax, [tiles[:1], tiles[1:], results])
-    found = _count("member", members, order, sample, labels)
+    found = _others("member", members, order, sample, labels)
     ax.set_title(f"Hyperedge of sample {sample}: {found}", fontsize="medium")
     return ax
 
@@ -280,7 +280,7 @@ def plot_memberships(
     tiles = _tiles(structure, sample, order[:most], texts, image_shape, labels)
     ax = _axes(ax, (1.1 * len(tiles) + 1, 2.1))
     _draw_strip(ax, [tiles[:1], tiles[1:]])
-    found = _count("other hyperedge", most, order, sample, labels)
+    found = _others("other hyperedge", most, order, sample, labels)
     ax.set_title(f"Sample {sample} is in {found}", fontsize="medium")
     return ax
 
@@ -405,11 +405,14 @@ def plot_coefficient_matrix(
     Z = abs(sparse.csr_array(coefficients))
     largest = Z.max(axis=1).toarray().ravel()
     Z = sparse.diags_array(1 / np.where(largest > 0, largest, 1)) @ Z
+    if labels is not None:
+        for size in Z.shape:
+            labels = _one_each("labels", labels, size)
     ax = _axes(ax, (5.5, 5.5))
     if labels is None:
         _draw_matrix(ax, Z)
     else:
-        kinds, codes = np.unique(_one_each("labels", labels, Z.shape[0]), return_inverse=True)
+        kinds, codes = np.unique(labels, return_inverse=True)
         _draw_blocks(ax, Z, kinds, codes, codes)
     ax.set(title="Coefficients", xlabel="rebuilding sample", ylabel="sample")
     return ax
@@ -433,13 +436,13 @@ def plot_incidence(
     if not isinstance(hypergraph, Hypergraph):
         raise ValueError(f"hypergraph must be a Hypergraph, got a {type(hypergraph).__name__}")
     H = hypergraph.incidence
+    if labels is not None:
+        labels = _one_each("labels", labels, hypergraph.n_vertices)
     ax = _axes(ax, (5.5, 5.5))
     if labels is None:
         _draw_matrix(ax, H)
     else:
-        kinds, codes = np.unique(
-            _one_each("labels", labels, hypergraph.n_vertices), return_inverse=True
-        )
+        kinds, codes = np.unique(labels, return_inverse=True)
         one_hot = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
         owners = np.asarray((one_hot @ H).argmax(axis=0)).ravel()
         _draw_blocks(ax, H, kinds, codes, owners)
@@ -719,9 +722,13 @@ def _draw_strip(ax: Axes, parts: Sequence[Sequence[_Tile]]) -> None:
     ax.set_axis_off()
 
 
-def _count(noun: str, shown: int, others: NDArray, sample: int, labels: ArrayLike | None) -> str:
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _others(noun: str, shown: int, others: NDArray, sample: int, labels: ArrayLike | None) -> str:
     """How many others there are, how many of them are shown, and of another label."""
-    text = f"{len(others)} {noun}{'' if len(others) == 1 else 's'}"
+    text = _counted(len(others), noun)
     if labels is not None:
         foreign = int((np.asarray(labels)[others] != np.asarray(labels)[sample]).sum())
         text += f", {foreign} of another label"
