@@ -12,8 +12,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from enhg.datasets import Dataset
-from enhg.experiments import claims, defaults, figures, protocol, report, reproduce, search, tables
+from enhg.datasets import Dataset, load
+from enhg.experiments import (
+    claims,
+    defaults,
+    figures,
+    practice,
+    protocol,
+    report,
+    reproduce,
+    search,
+    tables,
+)
 from enhg.experiments.methods import METHODS
 from enhg.experiments.protocol import Cells, Draw, Work, carry_out, evaluate, written
 from enhg.graphs.sparse_subspace import SparseSubspaceGraph
@@ -494,3 +504,49 @@ def test_the_page_asks_for_what_is_missing(tmp_path):
 def test_the_page_in_the_repository_is_of_the_figures_beside_it():
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     assert page == report.page(DOCS / "reproduction")
+
+
+# --- what practitioners ask ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def some_digits():
+    return load("digits").first_classes(4).sampled(40, np.random.RandomState(0))
+
+
+def test_the_page_of_practice_is_of_the_figures_beside_it():
+    page = (DOCS / "practice.md").read_text(encoding="utf-8")
+    assert page == practice.page(DOCS / "practice")
+
+
+def test_new_images_are_placed_nearly_as_well_as_they_are_fitted(some_digits):
+    for row in practice.new_images("digits", some_digits, 0):
+        assert row["all fitted"] > 0.8
+        assert row["the other half placed"] > 0.8
+        assert row["agreement"] > 0.9
+
+
+def test_squares_cover_a_quarter_of_an_image():
+    image, noise = np.zeros((8, 10)), np.arange(1, 81.0).reshape(8, 10)
+    for corner in (np.zeros(2), np.full(2, 0.999)):
+        changed = practice._replaced(image, noise, corner, "block")
+        assert np.count_nonzero(changed) == 20
+        assert set(changed.ravel()) <= {0.0, *noise.ravel()}
+        gray = practice._replaced(image, noise, corner, "gray")
+        assert sorted(np.unique(gray)) == [0.0, 1.0]
+        np.testing.assert_array_equal(gray != 0, changed != 0)
+    assert not practice._replaced(image + 5, noise, np.zeros(2), "black")[:4, :5].any()
+    np.testing.assert_array_equal(practice._replaced(image, noise, np.zeros(2), "noise"), noise)
+    assert not image.any()
+
+
+def test_outliers_are_measured(some_digits):
+    rows = list(practice.outliers("digits", some_digits, 0))
+    assert [row["corrupted by"] for row in rows] == ["noise", "block", "gray", "black"]
+    assert rows[0]["ours"] > 0.95
+
+
+def test_suggestions_are_measured(some_digits):
+    rows = list(practice.suggestions("digits", some_digits, 0))
+    assert rows[-1]["asked for"] > 0.9
+    assert sum(row["asked for"] for row in rows) > sum(row["random"] for row in rows)

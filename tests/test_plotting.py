@@ -356,6 +356,12 @@ def test_the_largest_of_a_path_are_named():
     assert len(ax.lines) == 1 + np.count_nonzero(largest)
 
 
+def test_atoms_of_a_path_have_the_names_given():
+    path = elastic_net_path(RNG.normal(size=(12, 8)), 2, 0.1)
+    ax = plot_path(path, [5, 0], names=[f"image {number}" for number in range(1, 13)])
+    assert legend(ax) == ["image 6", "image 1"]
+
+
 def test_a_path_without_coefficients():
     path = elastic_net_path(np.eye(3), 0)
     assert plot_path(path).get_legend() is None
@@ -458,6 +464,10 @@ WRONG = {
     "atoms": (
         lambda: plot_path(elastic_net_path(RNG.normal(size=(12, 8)), 2), [12]),
         "atoms must be whole numbers from 0 to 11",
+    ),
+    "names of some atoms": (
+        lambda: plot_path(elastic_net_path(RNG.normal(size=(12, 8)), 2), [5], names=["6"]),
+        r"names must have an entry for each of 12 samples, got shape \(1,\)",
     ),
     "labels of an embedding": (
         lambda: plot_embedding(np.ones((30, 2)), LABELS[1:]),

@@ -35,6 +35,24 @@ def test_scores_are_those_of_the_definition():
     assert (found.best, found.runner_up) == (order[0] + 1, order[1] + 1)
 
 
+def test_of_scores_nearly_alike_the_smaller_number_is_taken():
+    """Three groups of three: from nine clusters to three as the three of a group draw nearer."""
+    block = np.repeat(np.arange(9), 15)
+    group = block // 3
+    noise = np.random.default_rng(0).uniform(0.5, 1.5, (135, 135))
+    noise = (noise + noise.T) / 2
+    found = []
+    for sibling in np.geomspace(0.001, 0.9, 60):
+        weights = np.where(group[:, None] == group, sibling, 0.001)
+        weights[block[:, None] == block] = 1
+        count = count_clusters(Graph(weights * noise))
+        found.append(count.best)
+        near = np.flatnonzero(count.scores >= 0.9 * count.scores.max()) + 1
+        assert count.best == near[0]
+        assert len(near) == 1 or not count.sure
+    assert (found[0], found[-1]) == (9, 3)
+
+
 def test_one_cloud_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(400, 30))
     found = count_clusters(ElasticNetHypergraph().fit(X).graph_)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import block_diag
+from scipy.sparse import block_diag, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from enhg import Hypergraph
+from enhg import Graph, Hypergraph
 from enhg.learning import diffusion
 from enhg.learning.diffusion import diffuse, poisson
 
@@ -150,3 +150,14 @@ def test_poisson_where_nothing_flows():
     n = hypergraph.n_vertices
     for Y in (labels_of(n, {0: 0, 3: 0}), np.zeros((n, 3))):
         np.testing.assert_array_equal(poisson(hypergraph, Y), 0)
+
+
+def test_poisson_is_that_of_graphlearning():
+    ssl = pytest.importorskip("graphlearning.ssl")
+    weights = random_hypergraph(3, n=40, edges=60).clique_expansion()
+    rows, codes = np.array([0, 5, 9, 20]), np.array([0, 1, 2, 1])
+    Y = np.zeros((40, 3))
+    Y[rows, codes] = 1
+    peer = ssl.poisson(csr_matrix(weights), tol=1e-12, max_iter=10_000).fit(rows, codes)
+    ours = poisson(Graph(weights), Y)
+    np.testing.assert_allclose(ours - ours.mean(axis=0), peer - peer.mean(axis=0), atol=1e-6)

@@ -49,7 +49,7 @@ def paths(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     rows: list[list[Any]] = []
     for ax, (name, ridge) in zip(axes, (("LASSO", 0.0), ("Elastic net", _RIDGE)), strict=True):
         path = elastic_net_path(X, _RESPONSE, ridge)
-        plotting.plot_path(path, _PREDICTORS, ax=ax)
+        plotting.plot_path(path, _PREDICTORS, names=np.arange(1, len(X) + 1), ax=ax)
         lengths = abs(path.coefficients).sum(axis=1)
         places = lengths / lengths.max()
         values = path.coefficients[:, _PREDICTORS].toarray()

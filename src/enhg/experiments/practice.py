@@ -176,7 +176,7 @@ def few_labels(name: str, data: Dataset, run: int) -> Iterator[Row]:
     structure = ElasticNetHypergraph(n_jobs=1).fit(data.X)
     features = structure.representation_.samples.astype(np.float64)
     codes = np.unique(data.y, return_inverse=True)[1]
-    neighbors = weightmatrix.knnsearch(features, _NEIGHBORS, method="brute")
+    neighbors = weightmatrix.knnsearch(features, _NEIGHBORS + 1, method="brute")  # and itself
     weights = weightmatrix.knn(features, _NEIGHBORS, knn_data=neighbors)
     for count in _LABELS_A_CLASS:
         rng = np.random.default_rng(run)

@@ -15,6 +15,7 @@ _MOST_CLUSTERS = 100
 # Parts of the hypergraph whose λ is this near to 1 count as cut off from each other: how much
 # nearer says more of a few stray links than of clusters.
 _CUT_OFF = 0.005
+_NEARLY = 0.9
 _STANDS_OUT = 2.5
 _AHEAD = 1.25
 
@@ -26,9 +27,10 @@ class ClusterCount:
     Attributes
     ----------
     best, runner_up : int
-        The numbers of the largest and of the second largest score.
+        The smallest number whose score is within a tenth of the largest, and the number of the
+        largest score of all others.
     sure : bool
-        Whether the best score is high (2.5) and well ahead of the second (by a quarter). If not,
+        Whether the best score is high (2.5) and well ahead of the next (by a quarter). If not,
         the spectrum does not tell.
     scores : ndarray
         Entry k − 1 is the score of k clusters.
@@ -85,7 +87,10 @@ def count_clusters(
     scores = np.arange(1, len(values)) * np.diff(logs)
     if len(scores) == 0:  # a single sample
         return ClusterCount(1, 1, False, scores, values)
-    order = np.argsort(-scores, kind="stable")
-    best, second = order[0], order[min(1, len(order) - 1)]
-    sure = scores[best] >= max(_STANDS_OUT, _AHEAD * scores[second]) and best != second
-    return ClusterCount(int(best) + 1, int(second) + 1, bool(sure), scores, values)
+    best = int(np.argmax(scores >= _NEARLY * scores.max()))
+    others = np.delete(np.arange(len(scores)), best)
+    if len(others) == 0:
+        return ClusterCount(1, 1, False, scores, values)
+    second = int(others[np.argmax(scores[others])])
+    sure = scores[best] >= max(_STANDS_OUT, _AHEAD * scores[second])
+    return ClusterCount(best + 1, second + 1, bool(sure), scores, values)

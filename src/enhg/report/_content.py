@@ -12,7 +12,8 @@ from scipy import sparse
 import enhg
 from enhg.files import Samples
 from enhg.graphs.elastic_net import ElasticNetHypergraph
-from enhg.plotting import _COLORS, _confusion
+from enhg.plotting._drawing import COLORS
+from enhg.plotting.matrices import confusion
 from enhg.report._layout import lay_out
 from enhg.report._pictures import Pictures
 from enhg.report._results import Results
@@ -60,7 +61,7 @@ def content(
         "pictured": selection.n_pictured,
         "shape": samples.image_shape,
         "features": samples.X.shape[1],
-        "colors": _COLORS,
+        "colors": COLORS,
         "groups": _groups(results),
         "truths": results.truths,
         "scores": results.scores,
@@ -164,7 +165,7 @@ def _confused(results: Results) -> dict[str, object] | None:
         return None
     truth, group = results.truth[scored], results.group[scored]
     if results.kind == "cluster":
-        table, rows, columns = _confusion(truth, group, True)
+        table, rows, columns = confusion(truth, group, True)
     else:
         rows, columns = np.arange(len(results.truths)), np.arange(len(results.names))
         table = np.zeros((len(rows), len(columns)), int)

@@ -1,0 +1,45 @@
+"""Pictures of samples and results; the only room that imports matplotlib.
+
+Every `plot_…` takes what it draws first and options by name, draws on the axes it is given, or on
+new ones of pyplot's, and returns them.
+"""
+
+from enhg.plotting._drawing import new_figure
+from enhg.plotting.curves import (
+    plot_cluster_count,
+    plot_coefficients,
+    plot_comparison,
+    plot_curves,
+    plot_embedding,
+    plot_path,
+    plot_spectrum,
+)
+from enhg.plotting.demo import save_pictures
+from enhg.plotting.images import (
+    plot_clusters,
+    plot_hyperedge,
+    plot_image,
+    plot_memberships,
+    plot_recovery,
+)
+from enhg.plotting.matrices import plot_coefficient_matrix, plot_confusion, plot_incidence
+
+__all__ = [
+    "new_figure",
+    "plot_cluster_count",
+    "plot_clusters",
+    "plot_coefficient_matrix",
+    "plot_coefficients",
+    "plot_comparison",
+    "plot_confusion",
+    "plot_curves",
+    "plot_embedding",
+    "plot_hyperedge",
+    "plot_image",
+    "plot_incidence",
+    "plot_memberships",
+    "plot_path",
+    "plot_recovery",
+    "plot_spectrum",
+    "save_pictures",
+]

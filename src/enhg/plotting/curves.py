@@ -1,0 +1,261 @@
+"""Points, bars and lines: embedding, eigenvalues, coefficients, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from enhg.learning.count import ClusterCount
+from enhg.plotting._drawing import COLORS, MARKERS, counted, given_or_new, one_each, valid_rows
+from enhg.representation.path import ElasticNetPath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_LINES = 10  # of a path that have a colour and a name
+
+
+def plot_embedding(
+    embedding: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Samples as points in the plane of the embedding's two main directions.
+
+    Parameters
+    ----------
+    embedding : array of shape (n_samples, n_dimensions)
+        For example `HypergraphClustering.embedding_`.
+    labels : array of shape (n_samples,), optional
+        Decide colours and markers, and are written in the middle of their samples.
+    ax : Axes, optional
+        Where to draw.
+    """
+    points, share = _main_plane(np.asarray(embedding, dtype=float))
+    labels = np.full(len(points), "") if labels is None else one_each("labels", labels, len(points))
+    ax = given_or_new(ax, (6, 6))
+    kinds = np.unique(labels)
+    for at, kind in enumerate(kinds):
+        turn, color = divmod(at, len(COLORS))
+        across, up = points[labels == kind].T
+        ax.scatter(
+            across,
+            up,
+            s=14,
+            marker=MARKERS[turn % len(MARKERS)],
+            color=COLORS[color],
+            alpha=0.7,
+            linewidths=0,
+        )
+    for kind in kinds:
+        across, up = np.median(points[labels == kind], axis=0)
+        _write(ax, across, up, str(kind))
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title("Embedding of the samples")
+    ax.set_xlabel(f"first main direction ({share[0]:.0%} of the variance)")
+    ax.set_ylabel(f"second main direction ({share[1]:.0%})")
+    ax.set(xticks=[], yticks=[])
+    return ax
+
+
+def plot_spectrum(
+    eigenvalues: ArrayLike, n_clusters: int | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """The largest eigenvalues of Θ, falling, with a line after the `n_clusters` first.
+
+    Parameters
+    ----------
+    eigenvalues : array
+        For example `HypergraphClustering.spectrum_.values`.
+    n_clusters : int, optional
+    ax : Axes, optional
+        Where to draw.
+    """
+    values = np.asarray(eigenvalues, dtype=float)
+    ax = given_or_new(ax, (6, 4))
+    ax.plot(np.arange(1, len(values) + 1), values, "o-", color=COLORS[0], ms=4, lw=1)
+    if n_clusters is not None:
+        ax.axvline(n_clusters + 0.5, color=COLORS[8], ls="--", lw=1)
+        inwards = "left" if n_clusters < len(values) / 2 else "right"
+        ax.annotate(
+            f" {n_clusters} clusters ", (n_clusters + 0.5, 0.97),
+            xycoords=("data", "axes fraction"), va="top", ha=inwards, color=COLORS[8],
+        )  # fmt: skip
+    ax.set(title="Spectrum of the hypergraph", xlabel="eigenvalue number", ylabel="eigenvalue of Θ")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
+    """The score of every number of clusters, the best and the runner-up in colour.
+
+    Parameters
+    ----------
+    count : ClusterCount
+        For example `HypergraphClustering.cluster_count_`.
+    ax : Axes, optional
+        Where to draw.
+    """
+    ax = given_or_new(ax, (6, 4))
+    ax.bar(np.arange(1, len(count.scores) + 1), count.scores, color="#d0d4d8")
+    named = {"best": (count.best, COLORS[0]), "runner-up": (count.runner_up, COLORS[1])}
+    if count.best == count.runner_up:  # there is no other
+        del named["runner-up"]
+    for name, (k, color) in named.items():
+        ax.bar(k, count.scores[k - 1 : k], color=color, label=f"{name}: {k}")
+    ax.legend(frameon=False)
+    guess = counted(count.best, "cluster")
+    ax.set(
+        title=guess if count.sure else f"Not sure: perhaps {guess}", xlabel="number of clusters",
+        ylabel="score: the gap after that many eigenvalues",
+    )  # fmt: skip
+    ax.locator_params(axis="x", integer=True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_path(
+    path: ElasticNetPath,
+    atoms: ArrayLike | None = None,
+    *,
+    names: ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Coefficients along a solution path, against s = ‖z‖₁ / max ‖z‖₁.
+
+    Parameters
+    ----------
+    path : ElasticNetPath
+    atoms : array of int, optional
+        Which coefficients; by default all that are ever used. The ten that grow largest are named.
+    names : array of shape (n_atoms,), optional
+        For the legend, of every atom, drawn or not; by default the rows, from 0.
+    ax : Axes, optional
+        Where to draw.
+    """
+    Z = path.coefficients
+    shown = np.unique(Z.indices) if atoms is None else valid_rows("atoms", atoms, Z.shape[1])
+    texts = np.arange(Z.shape[1]) if names is None else one_each("names", names, Z.shape[1])
+    values = Z[:, shown].toarray()
+    named = np.argsort(-np.abs(values).max(axis=0), kind="stable")[:_MOST_LINES]
+    ax = given_or_new(ax, (6, 4))
+    ax.axhline(0, color=COLORS[8], lw=0.8)
+    ax.plot(path.fraction, np.delete(values, named, axis=1), color="#c8ccd0", lw=0.8)
+    for color, at in zip(COLORS, np.sort(named), strict=False):
+        ax.plot(path.fraction, values[:, at], color=color, lw=1.4, label=str(texts[shown[at]]))
+    if len(shown):
+        ax.legend(title="sample", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1.02))
+    ax.set(
+        title=f"Path of sample {path.index}, ridge {path.lam:g}", xlabel="s = ‖z‖₁ / max ‖z‖₁",
+        ylabel="coefficient", xlim=(0, 1),
+    )  # fmt: skip
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_coefficients(
+    coefficients: ArrayLike,
+    threshold: float | None = None,
+    group: slice | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """The coefficients of one sample as lines over the samples that rebuild it.
+
+    Parameters
+    ----------
+    coefficients : array of shape (n_samples,)
+    threshold : float, optional
+        Drawn at ±threshold: what lies beyond is prominent.
+    group : slice, optional
+        Samples to put on a darker ground: the sample's own class.
+    ax : Axes, optional
+        Where to draw.
+    """
+    z = np.asarray(coefficients, dtype=float)
+    ax = given_or_new(ax, (8, 2.6))
+    if group is not None:
+        ax.axvspan(group.start - 0.5, group.stop - 0.5, color="#eeeeee", lw=0)
+    ax.vlines(np.flatnonzero(z), 0, z[z != 0], color=COLORS[0], lw=1)
+    ax.axhline(0, color=COLORS[8], lw=0.8)
+    if threshold is not None:
+        for side in (-threshold, threshold):
+            ax.axhline(side, color=COLORS[2], lw=0.9, ls="--")
+    ax.set(xlabel="sample", ylabel="coefficient", xlim=(-0.5, len(z) - 0.5))
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_comparison(
+    curves: Mapping[str, Sequence[tuple[str, float]]],
+    main: str,
+    ylabel: str,
+    *,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Scores of several methods over a few cases; the main one heavy, those that begin with its
+    name dashed. The legend stands to the right of the axes."""
+    ax = given_or_new(ax, (6, 4.4))
+    for at, (name, points) in enumerate(curves.items()):
+        across, up = zip(*points, strict=True) if points else ((), ())
+        related = name.startswith(main)
+        ax.plot(
+            across, up, marker=MARKERS[at % len(MARKERS)], ms=5, label=name,
+            color="black" if related else COLORS[at % 10], lw=2.2 if related else 1.2,
+            ls="--" if related and name != main else "-",
+        )  # fmt: skip
+    ax.set(ylabel=ylabel)
+    ax.grid(axis="y", color="#e3e3e3")
+    ax.set_axisbelow(True)
+    if legend:
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_curves(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Scores against a parameter, one line a name, on a logarithmic scale that holds zero."""
+    ax = given_or_new(ax, (6, 4))
+    smallest = min(float(x) for across, _ in curves.values() for x in np.asarray(across) if x > 0)
+    for at, (name, (across, up)) in enumerate(curves.items()):
+        ax.plot(
+            across,
+            up,
+            marker=MARKERS[at % len(MARKERS)],
+            color=COLORS[at % 10],
+            ms=5,
+            label=name,
+        )
+    ax.set_xscale("symlog", linthresh=smallest)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(color="#e3e3e3")
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _main_plane(points: NDArray) -> tuple[NDArray, NDArray]:
+    """The rows on their two main axes, and the share of the variance that each carries."""
+    left, lengths, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    found = min(2, len(lengths))
+    plane, share = np.zeros((len(points), 2)), np.zeros(2)
+    plane[:, :found] = left[:, :found] * lengths[:found]
+    share[:found] = lengths[:found] ** 2 / max((lengths**2).sum(), np.finfo(float).tiny)
+    return plane, share
+
+
+def _write(ax: Axes, across: float, up: float, text: str) -> None:
+    """Text that can be read on top of points."""
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=3, foreground="white")]
+    ax.text(across, up, text, ha="center", va="center", weight="bold", path_effects=halo)

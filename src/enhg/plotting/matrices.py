@@ -1,0 +1,174 @@
+"""Matrices as pictures: coefficients, incidence, classes against labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import confusion_matrix
+from sklearn.metrics.cluster import contingency_matrix
+
+from enhg.hypergraph import Hypergraph
+from enhg.plotting._drawing import COLORS, given_or_new, one_each
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_WRITTEN = 20  # classes up to which counts are written into the cells
+_MOST_NAMED = 50  # classes up to which each has a tick of its own
+_MOST_CELLS = 400  # a side of the picture of a matrix
+_BLACK = 0.9  # quantile: a centroid has ten times the membership of the others
+
+
+def plot_coefficient_matrix(
+    coefficients: sparse.sparray | ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """|Z| as a picture, the darker the larger; every row in parts of its largest entry.
+
+    Parameters
+    ----------
+    coefficients : array or sparse array of shape (n_samples, n_samples)
+        For example `ElasticNetHypergraph.representation_.coefficients`.
+    labels : array of shape (n_samples,), optional
+        Samples are ordered by them.
+    ax : Axes, optional
+        Where to draw.
+    """
+    Z = abs(sparse.csr_array(coefficients))
+    largest = Z.max(axis=1).toarray().ravel()
+    Z = sparse.diags_array(1 / np.where(largest > 0, largest, 1)) @ Z
+    if labels is not None:
+        for size in Z.shape:
+            labels = one_each("labels", labels, size)
+    ax = given_or_new(ax, (5.5, 5.5))
+    if labels is None:
+        _draw_matrix(ax, Z)
+    else:
+        kinds, codes = np.unique(labels, return_inverse=True)
+        _draw_blocks(ax, Z, kinds, codes, codes)
+    ax.set(title="Coefficients", xlabel="rebuilding sample", ylabel="sample")
+    return ax
+
+
+def plot_incidence(
+    hypergraph: Hypergraph, labels: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """The incidence matrix H, the darker the larger the membership; a tenth of them are black.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+        For example `ElasticNetHypergraph.graph_`.
+    labels : array of shape (n_vertices,), optional
+        Vertices are ordered by them, and hyperedges by the label that has most of each: outside
+        of the blocks on the diagonal are members of another label.
+    ax : Axes, optional
+        Where to draw.
+    """
+    if not isinstance(hypergraph, Hypergraph):
+        raise ValueError(f"hypergraph must be a Hypergraph, got a {type(hypergraph).__name__}")
+    H = hypergraph.incidence
+    if labels is not None:
+        labels = one_each("labels", labels, hypergraph.n_vertices)
+    ax = given_or_new(ax, (5.5, 5.5))
+    if labels is None:
+        _draw_matrix(ax, H)
+    else:
+        kinds, codes = np.unique(labels, return_inverse=True)
+        one_hot = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+        owners = np.asarray((one_hot @ H).argmax(axis=0)).ravel()
+        _draw_blocks(ax, H, kinds, codes, owners)
+    ax.images[-1].set_clim(0, np.quantile(H.data, _BLACK))
+    ax.set(title="Incidence", xlabel="hyperedge", ylabel="vertex")
+    return ax
+
+
+def plot_confusion(
+    labels_true: ArrayLike,
+    labels_pred: ArrayLike,
+    *,
+    match: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """How many samples of each class (row) got each label (column).
+
+    Parameters
+    ----------
+    labels_true, labels_pred : arrays of shape (n_samples,)
+    match : bool
+        The predicted labels are clusters, whose numbers mean nothing: each is put under the
+        class it fits best, one to one, and what finds no partner comes last.
+    ax : Axes, optional
+        Where to draw.
+    """
+    table, rows, columns = confusion(labels_true, labels_pred, match)
+    share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    ax = given_or_new(ax, (6, 6))
+    ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    if max(table.shape) <= _MOST_WRITTEN:
+        for (i, j), count in np.ndenumerate(table):
+            if count > 0:
+                color = "white" if share[i, j] > 0.5 else "black"
+                ax.text(j, i, str(count), ha="center", va="center", color=color, fontsize="small")
+    if max(table.shape) <= _MOST_NAMED:
+        ax.set_xticks(np.arange(len(columns)), columns)
+        ax.set_yticks(np.arange(len(rows)), rows)
+    ax.set_title("Classes and clusters, best matching" if match else "Classes and predictions")
+    ax.set(xlabel="cluster" if match else "predicted", ylabel="truth")
+    return ax
+
+
+def confusion(
+    labels_true: ArrayLike, labels_pred: ArrayLike, match: bool
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Counts of (class, predicted), and the names of rows and columns; see `plot_confusion`."""
+    classes, predicted = np.unique(labels_true), np.unique(labels_pred)
+    if not match:
+        both = np.union1d(classes, predicted)
+        return confusion_matrix(labels_true, labels_pred, labels=both), both, both
+    table = contingency_matrix(labels_true, labels_pred)
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    rows = np.r_[rows, np.setdiff1d(np.arange(len(classes)), rows)]
+    columns = np.r_[columns, np.setdiff1d(np.arange(len(predicted)), columns)]
+    return table[rows][:, columns], classes[rows], predicted[columns]
+
+
+def _draw_matrix(ax: Axes, matrix: sparse.csr_array) -> None:
+    """The matrix in few enough cells, each of the gray of its largest entry."""
+    entries = matrix.tocoo()
+    cells = np.minimum(matrix.shape, _MOST_CELLS)
+    picture = np.zeros(cells)
+    row, column = (
+        at * most // size
+        for at, most, size in zip(entries.coords, cells, matrix.shape, strict=True)
+    )
+    np.maximum.at(picture, (row, column), entries.data)
+    height, width = matrix.shape
+    ax.imshow(
+        picture, cmap="Greys", vmin=0, vmax=1,
+        extent=(-0.5, width - 0.5, height - 0.5, -0.5),
+    )  # fmt: skip
+
+
+def _draw_blocks(
+    ax: Axes, matrix: sparse.csr_array, kinds: NDArray, rows: NDArray, columns: NDArray
+) -> None:
+    """The matrix, rows and columns ordered by their codes, with the names of these."""
+    by_rows, by_columns = (np.argsort(codes, kind="stable") for codes in (rows, columns))
+    _draw_matrix(ax, matrix[by_rows][:, by_columns])
+    for axis, line, codes in ((ax.yaxis, ax.axhline, rows), (ax.xaxis, ax.axvline, columns)):
+        present, sizes = np.unique(codes, return_counts=True)
+        ends = np.cumsum(sizes)
+        for end in ends[:-1]:
+            line(end - 0.5, color=COLORS[0], lw=0.8, alpha=0.4)
+        named = len(present) <= _MOST_NAMED
+        axis.set_ticks(ends - (sizes + 1) / 2 if named else [], kinds[present] if named else [])
+    if len(kinds) > _MOST_WRITTEN:
+        ax.tick_params(labelsize="x-small")
+        ax.tick_params(axis="x", rotation=90)
