@@ -445,6 +445,33 @@ def test_json_is_all_that_is_printed(tmp_path, digits, some_labels):
     assert found["accuracy"] > 0.9
 
 
+def test_given_labels_are_kept_and_disputed_ones_counted(tmp_path, digits):
+    labels = tmp_path / "wrong.csv"
+    wrong = {0: (Y[0] + 1) % 3}
+    labels.write_text("".join(f"{i},{wrong.get(i, Y[i])}\n" for i in range(0, 90, 2)))
+    result = run("classify", digits, "--labels", labels, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "out" / "labels.csv")
+    assert rows[0]["label"] == str(wrong[0])
+    assert all(rows[i]["label"] == str(wrong.get(i, Y[i])) for i in range(0, 90, 2))
+    assert "disputed    1 given label that the others speak against" in result.stdout
+
+
+def test_samples_that_nothing_rebuilds(tmp_path, digits):
+    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out", "--gamma", 0.5)
+    assert result.exit_code == 0, result.output
+    assert "90 of 90 samples are not represented" in result.stderr
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_nothing_is_said_before_the_results_are_in_place(tmp_path, digits):
+    out = tmp_path / "out"
+    (out / "labels.csv").mkdir(parents=True)
+    result = run("cluster", digits, "-k", 3, "-o", out, "--overwrite", "--json")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+
+
 def test_suggestions(tmp_path, digits, some_labels):
     out = tmp_path / "out"
     assert run("cluster", digits, "-k", 3, "-o", out, "--suggest", 3).exit_code == 0
@@ -454,6 +481,7 @@ def test_suggestions(tmp_path, digits, some_labels):
     assert result.exit_code == 0, result.output
     rows = table(tmp_path / "b" / "suggestions.csv")
     assert len(rows) == 81  # all that have no label
+    assert "--suggest 99: only 81 samples have no label" in result.stderr
     assert all(int(row["name"]) % 10 for row in rows)
 
 

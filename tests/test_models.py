@@ -68,7 +68,7 @@ def test_what_is_read_is_what_was_saved(tmp_path, name):
         if attribute.endswith("_") and attribute != "structure_":
             assert same(value, getattr(again, attribute)), attribute
     for parameter, value in model.get_params(deep=False).items():
-        assert parameter == "graph" or getattr(again, parameter) == value
+        assert parameter in ("graph", "random_state") or getattr(again, parameter) == value
     new = X[HALF:] if name != "floats" else (X[HALF:] / 7).astype(np.float32)
     first, second = model.place(new), again.place(new)
     for part in ("labels", "confidence", "outlier_scores"):
@@ -76,10 +76,13 @@ def test_what_is_read_is_what_was_saved(tmp_path, name):
 
 
 def test_a_model_that_was_read_can_be_fitted_anew(tmp_path):
-    save_model(clusters(ElasticNetHypergraph(level=6)), tmp_path / "model.npz")
+    structure = ElasticNetHypergraph(level=6, signed=np.True_, n_jobs=1, memory=10**8)
+    save_model(clusters(structure), tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
-    assert again.graph.level == 6
-    np.testing.assert_array_equal(clone(again).fit(X[:HALF]).labels_, again.labels_)
+    assert (again.graph.level, again.graph.signed) == (6, True)
+    assert again.graph.n_jobs is again.graph.memory is None  # they are the machine's
+    anew = clone(again).set_params(random_state=0).fit(X[:HALF])
+    np.testing.assert_array_equal(anew.labels_, again.labels_)
 
 
 def test_the_shape_of_images_is_kept(tmp_path):
@@ -195,12 +198,57 @@ def test_pickles_are_refused(saved, tmp_path):
         {"structure": {"kind": "KNNHypergraph", "parameters": {}}},
         {"normalizer": 3},
         {"image_shape": "large"},
+        {"image_shape": [60000, 60000]},
+        {"image_shape": [64]},
+        {"normalizer": {"how": "evil", "spread": 1.0}},
+        {"normalizer": {"how": "whiten", "spread": 1.0}},
+        {"normalizer": {"how": "smooth", "spread": 1.0}},
+        {"error_weight": "much"},
+        {"feature_names": ["a", "b"]},
+        {"count": [1, 2]},
     ],
 )
 def test_header_that_is_not_known(saved, tmp_path, change):
     file = rewritten(saved, tmp_path / "odd.npz", header=header_with(saved, **change))
     with pytest.raises(InputError, match="is no model"):
         load_model(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("embedding_", np.full((359, 4), "text")),
+        ("cluster_centers_", np.full((4, 20), np.nan)),
+        ("labels_", np.full(359, 4)),
+        ("labels_", np.full(359, -1)),
+        ("outlier_scores", np.full(359, "text")),
+        ("confidence_", np.full(359, 1j)),
+        ("spectrum.values", None),
+    ],
+)
+def test_parts_that_are_not_what_they_should_be(saved, tmp_path, name, value):
+    with pytest.raises(InputError, match="is no model"):
+        load_model(rewritten(saved, tmp_path / "odd.npz", **{name: value}))
+
+
+def test_compressed_files_are_refused(saved, tmp_path):
+    """They could be any number of times as large in memory."""
+    with np.load(saved) as archive:
+        np.savez_compressed(tmp_path / "small.npz", **dict(archive))
+    with pytest.raises(InputError, match="compressed"):
+        load_model(tmp_path / "small.npz")
+
+
+def test_folder_in_place_of_the_file(tmp_path):
+    with pytest.raises(InputError, match=r"give the file model\.npz in it"):
+        load_model(tmp_path)
+
+
+def test_what_cannot_be_written_is_refused(tmp_path):
+    model = clusters()
+    model.spectrum = ["equal"]
+    with pytest.raises(ValueError, match="spectrum must be a number or a word to be saved"):
+        save_model(model, tmp_path / "model.npz")
 
 
 @pytest.mark.parametrize("name", ["embedding_", "labels_", "coefficients.indptr", "graph.weights"])

@@ -40,6 +40,9 @@ def read_archive(stream: IO[bytes], kind: str, version: int) -> dict[str, NDArra
     """The arrays of a file that `write_archive` wrote, or an error that says what is wrong."""
     # NumPy reads as far as an array's header says, which can be short of the checksum.
     with zipfile.ZipFile(stream) as members:
+        # Nothing of ours is compressed: what is could be any number of times as large in memory.
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
+            raise ValueError("received a compressed archive")
         damaged = members.testzip()
     if damaged is not None:
         raise ValueError(f"received a damaged {damaged}")

@@ -82,6 +82,7 @@ def of_classes(
         "sizes": {str(name): sizes[name] for name in model.classes_.tolist()},
         "method": model.method_,
         "given": int((given != "").sum()),
+        "disputed": int(((given != "") & (given != model.transduction_)).sum()),
         "doubtful": int(doubtful(model.confidence_[reached], len(model.classes_)).sum()),
         "unreached": int((~reached).sum()),
     }
@@ -104,7 +105,9 @@ def of_placement(
     found: dict[str, Any] = {
         "clusters" if clusters else "classes": len(groups),
         "placed": {str(name): sizes[name] for name in groups},
-        "doubtful": int(doubtful(placed.confidence, None if clusters else len(groups)).sum()),
+        "doubtful": int(
+            (doubtful(placed.confidence, None if clusters else len(groups)) & ~lost).sum()
+        ),
         "unplaced": int(lost.sum()),
         "outliers": int((placed.outlier_scores > outlier_bound(model.outlier_scores_)).sum()),
     }
@@ -156,6 +159,9 @@ def lines(found: dict[str, Any], truth_in: str = "") -> Rows:
         bound = DOUBTFUL + (1 / found["classes"] if "classes" in found else 0)
         samples = counted(found["doubtful"], "sample")
         rows.append(("doubtful", f"{samples} of a confidence below {bound:.2g}"))
+    if found.get("disputed"):
+        labels = counted(found["disputed"], "given label")
+        rows.append(("disputed", f"{labels} that the others speak against; kept"))
     if found.get("unreached"):
         rows.append(("unreached", f"{counted(found['unreached'], 'sample')}, left without label"))
     if found.get("unplaced"):

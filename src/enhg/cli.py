@@ -14,7 +14,7 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Iterable
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -326,7 +326,8 @@ def cluster(
                 n_clusters, graph=FrozenEstimator(structure), random_state=seed
             ).fit(samples.X)
         found = _summary.of_clusters(model, samples.labels)
-        _write(stages, folder, out, samples, structure, model, found, suggest)
+        said = _write(stages, folder, samples, structure, model, found, suggest)
+    _say(stages, out, *said)
 
 
 @app.command()
@@ -415,6 +416,7 @@ def classify(
             memory=memory,
             n_jobs=jobs,
         )
+        import numpy as np
         from sklearn.frozen import FrozenEstimator
 
         from enhg import _summary
@@ -425,7 +427,9 @@ def classify(
                 graph=FrozenEstimator(structure), method=method, alpha=alpha
             ).fit(samples.X, given)
         found = _summary.of_classes(model, given, samples.labels)
-        _write(stages, folder, out, samples, structure, model, found, suggest, given)
+        model.transduction_ = np.where(given != "", given, model.transduction_)
+        said = _write(stages, folder, samples, structure, model, found, suggest, given)
+    _say(stages, out, *said)
 
 
 @app.command()
@@ -487,8 +491,7 @@ def predict(
             )  # fmt: skip
     found = _summary.of_samples(samples) | _summary.of_placement(model, placed, samples.labels)
     names = {"labels.csv": "label, confidence and more of every sample"}
-    stages.say_rows(*_summary.lines(found, source.name), _summary.files(out, names))
-    stages.say_json(found | {"files": _paths(out, names)})
+    _say(stages, out, found, _summary.lines(found, source.name), names)
 
 
 @app.command()
@@ -661,15 +664,14 @@ def _some_labels(y: NDArray, seed: int) -> NDArray:
 def _write(
     stages: Stages,
     folder: Path,
-    out: Path,
     samples: Samples,
     structure: ElasticNetHypergraph,
     model: HypergraphClustering | HypergraphClassifier,
     found: dict[str, Any],
     suggest: int | None,
     given: NDArray | None = None,
-) -> None:
-    """Write the results into the folder, which becomes `out`, and say what was found."""
+) -> tuple[dict[str, Any], list[tuple[str, str]], dict[str, str]]:
+    """Write the results into the folder; what was found, the same in words, and the files."""
     import numpy as np
 
     from enhg import _summary
@@ -694,17 +696,35 @@ def _write(
         write_labels(folder / "labels.csv", samples.names, labels, model.confidence_, columns)
         structure.graph_.save(folder / "hypergraph.npz")
         save_model(model, folder / "model.npz", image_shape=samples.image_shape)
-        if suggest is not None:
-            names["suggestions.csv"] = "the samples to label next, best first"
+    if suggest is not None:
+        names["suggestions.csv"] = "the samples to label next, best first"
+        with stages.stage("suggest", "choosing samples to label"):
             unlabelled = len(samples.X) if given is None else int((given == "").sum())
-            following = model.suggest(min(suggest, unlabelled)).tolist() if unlabelled else []
+            if suggest > unlabelled:
+                warnings.warn(
+                    f"--suggest {suggest}: only {unlabelled} samples have no label", stacklevel=2
+                )
+            rows_to_label = model.suggest(min(suggest, unlabelled)).tolist() if unlabelled else []
             write_table(
-                folder / "suggestions.csv", {"name": [samples.names[row] for row in following]}
+                folder / "suggestions.csv", {"name": [samples.names[row] for row in rows_to_label]}
             )
     with stages.stage("report", "making the page"):
         _report(folder, stages, samples, model, structure, rows, given)
+    return found, rows, names
+
+
+def _say(
+    stages: Stages,
+    out: Path,
+    found: dict[str, Any],
+    rows: list[tuple[str, str]],
+    names: dict[str, str],
+) -> None:
+    """The end of a run, once its results are in place."""
+    from enhg import _summary
+
     stages.say_rows(*rows, _summary.files(out, names))
-    stages.say_json(found | {"files": _paths(out, names)})
+    stages.say_json(found | {"files": [str(out / name) for name in names]})
 
 
 def _report(
@@ -729,10 +749,6 @@ def _report(
         command=shlex.join(["enhg", *sys.argv[1:]]),
         given=given,
     )
-
-
-def _paths(out: Path, names: Iterable[str]) -> list[str]:
-    return [str(out / name) for name in names]
 
 
 def _four_decimals(values: NDArray) -> list[str]:

@@ -15,6 +15,7 @@ from enhg import (
     Representation,
     clustering_accuracy,
 )
+from enhg.learning.doubt import outlying
 
 SPECTRA = ("auto", "equal", "resolvent")
 FIVE_COMPONENTS = Hypergraph.from_edges(
@@ -370,6 +371,29 @@ def test_foreign_membership_is_the_step_to_other_clusters(union_of_subspaces):
     expected = ((to_edge @ to_vertex) * other).sum(axis=1)
     np.testing.assert_allclose(model.foreign_membership_, expected, atol=1e-12)
     assert expected.max() > 0.1
+
+
+def test_copies_do_not_make_outliers_of_others(union_of_subspaces):
+    X, _ = union_of_subspaces(2, per_subspace=60)
+    X += 0.3 * np.random.default_rng(0).normal(size=X.shape)
+    alone = outlying(HypergraphClustering(4, random_state=0).fit(X).outlier_scores_)
+    twice = np.vstack([X, X[:150]])
+    scores = HypergraphClustering(4, random_state=0).fit(twice).outlier_scores_
+    assert outlying(scores).sum() <= alone.sum() + 5
+    assert scores[:150].max() < 1e-3
+
+
+def test_corrected_samples(fitted, subspaces):
+    X = subspaces[0]
+    all_of_them = fitted.structure_.corrected()
+    assert all_of_them.shape == X.shape
+    np.testing.assert_allclose(fitted.structure_.corrected([3, 5]), all_of_them[[3, 5]])
+    np.testing.assert_allclose(fitted.structure_.corrected(3), all_of_them[[3]])
+    assert fitted.structure_.corrected([]).shape == (0, X.shape[1])
+    # Subspaces rebuild their samples, whose mean and scale are kept.
+    np.testing.assert_allclose(all_of_them.mean(axis=1), X.mean(axis=1))
+    cosines = [np.corrcoef(a, b)[0, 1] for a, b in zip(all_of_them, X, strict=True)]
+    assert np.mean(cosines) > 0.95
 
 
 def test_noise_has_the_largest_outlier_scores(union_of_subspaces):

@@ -56,7 +56,23 @@ def test_of_scores_nearly_alike_the_smaller_number_is_taken():
 def test_one_cloud_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(400, 30))
     found = count_clusters(ElasticNetHypergraph().fit(X).graph_)
-    assert (found.best, found.sure) == (1, True)
+    assert (found.best, found.sure) == (1, False)  # as any dense hypergraph says
+
+
+def test_many_small_groups_are_not_beyond_what_is_considered():
+    rng = np.random.default_rng(0)
+    X = np.vstack(
+        [centre + 0.1 * rng.normal(size=(10, 60)) for centre in rng.normal(size=(30, 60))]
+    )
+    assert count_clusters(ElasticNetHypergraph().fit(X).graph_).best == 30
+
+
+def test_what_parts_of_the_samples_do_not_bear_out_is_not_sure():
+    everything = load_digits().data
+    for seed in range(6):
+        rows = np.random.default_rng(seed).permutation(len(everything))[:900]
+        found = count_clusters(ElasticNetHypergraph().fit(everything[rows]).graph_, random_state=0)
+        assert abs(found.best - 10) <= 1 or not found.sure
 
 
 def test_small_components_are_no_clusters():

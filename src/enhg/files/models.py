@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields
-from numbers import Integral, Real
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from enhg.learning.clustering import HypergraphClustering
 from enhg.learning.count import ClusterCount
 from enhg.learning.spectral import Spectrum
 from enhg.preprocessing import Normalizer, check_samples
-from enhg.representation.problem import Representation
+from enhg.representation.problem import Problem, Representation
 
 Model = HypergraphClustering | HypergraphClassifier
 
@@ -91,7 +91,7 @@ def save_model(
         )
     normalizer, found = structure.normalizer_, structure.representation_
     header = {
-        "learner": {"kind": type(model).__name__, "parameters": _parameters(model, "graph")},
+        "learner": {"kind": type(model).__name__, "parameters": _parameters(model)},
         "structure": {"kind": type(structure).__name__, "parameters": _parameters(structure)},
         "normalizer": {"how": normalizer.how, "spread": normalizer.spread},
         "error_weight": structure.error_weight_,
@@ -131,13 +131,18 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Model, tuple[int, ...] | None]:
     """The learner of a file, and the shape of the images that it takes, where that is known."""
+    if Path(path).is_dir():
+        raise InputError(f"{os.fspath(path)}: is a folder; give the file model.npz in it")
     with readable(Path(path)), open(path, "rb") as stream:
         try:
             arrays = read_archive(stream, _FORMAT, _VERSION)
             header = json.loads(str(arrays["header"]))
-            return _model(header, arrays), _image_shape(header)
+            model = _model(header, arrays)
+            return model, _image_shape(header, model.n_features_in_)
         except Exception as error:  # arbitrary bytes make the readers raise almost anything
             reason = str(error) or type(error).__name__
+            if isinstance(error, KeyError):
+                reason = f"{reason} is missing or not known"
             raise InputError(
                 f"{os.fspath(path)}: is no model that this enhg can read ({reason}); make it by "
                 "enhg cluster, enhg classify or save_model"
@@ -151,28 +156,38 @@ def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Model:
     model.structure_, model.graph_ = structure, structure.graph_
     model.representation_ = structure.representation_
     model.outlier_scores_ = structure.outlier_scores_
-    model.n_features_in_ = structure.n_features_in_
+    model.n_features_in_ = d = structure.n_features_in_
     if header["feature_names"]:
-        names = np.array(header["feature_names"], dtype=object)
-        model.feature_names_in_ = names
+        _require(len(header["feature_names"]) == d, "feature names")
+        model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     n = len(structure.samples_)
+    for name in ("confidence_", "foreign_membership_"):
+        _require_numbers(arrays, name, (n,))
     for name in _FITTED[kind]:
         setattr(model, name, arrays[name])
     if isinstance(model, HypergraphClassifier):
+        _require(header["method"] in ("diffusion", "poisson"), "method")
         model.method_ = header["method"]
-        _require(model.label_distributions_.shape == (n, len(model.classes_)), "distributions")
+        _require(model.classes_.ndim == 1 and model.classes_.dtype.kind in "biufU", "classes")
+        _require_numbers(arrays, "label_distributions_", (n, len(model.classes_)))
+        _require(model.unreached_.shape == (n,) and model.unreached_.dtype == bool, "unreached_")
+        _require_places(arrays, "labelled_", n)
         model.transduction_ = model._labels(model.label_distributions_)
         return model
-    model.n_clusters_ = len(model.cluster_centers_)
-    _require(
-        model.embedding_.shape == (n, model.cluster_centers_.shape[1])
-        and model.labels_.shape == (n,),
-        "embedding",
-    )
+    k, m = _require_numbers(arrays, "cluster_centers_", (None, None))
+    _require_numbers(arrays, "embedding_", (n, m))
+    _require_places(arrays, "labels_", k)
+    _require(len(model.labels_) == n, "labels_")
+    model.n_clusters_ = k
+    (count,) = _require_numbers(arrays, "spectrum.values", (None,))
+    _require_numbers(arrays, "spectrum.vectors", (n, count))
+    _require_numbers(arrays, "spectrum.residuals", (count,))
     model.spectrum_ = Spectrum(*(arrays[f"spectrum.{field.name}"] for field in fields(Spectrum)))
     model.cluster_count_ = None
     if "count" in header:
         best, runner_up, sure = header["count"]
+        (numbers,) = _require_numbers(arrays, "count.scores", (None,))
+        _require_numbers(arrays, "count.values", (numbers + 1,))
         model.cluster_count_ = ClusterCount(
             int(best), int(runner_up), bool(sure), arrays["count.scores"], arrays["count.values"]
         )
@@ -181,22 +196,25 @@ def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Model:
 
 def _structure(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> ElasticNetHypergraph:
     structure = _STRUCTURES[header["structure"]["kind"]](**header["structure"]["parameters"])
+    structure._check_choices()
+    Problem(structure.gamma, structure.lam, structure.loss, structure.scale)
+    n, d = _require_numbers(arrays, "samples", (None, None))
     samples = check_samples(arrays["samples"].astype(str(arrays["samples_type"])))
-    structure.samples_, structure.n_features_in_ = samples, samples.shape[1]
-    structure.normalizer_ = Normalizer(
-        header["normalizer"]["how"],
-        spread=header["normalizer"]["spread"],
-        mixing=_from_sparse("mixing", arrays),
-        **{name: arrays.get(f"normalizer.{name}") for name in ("mean", "directions", "damping")},
-    )
-    structure.error_weight_ = header["error_weight"]
+    structure.samples_, structure.n_features_in_ = samples, d
+    structure.normalizer_ = _normalizer(header["normalizer"], arrays, d)
+    price = header["error_weight"]
+    _require(price is None or (isinstance(price, float | int) and price > 0), "error weight")
+    structure.error_weight_ = price
     structure.graph_ = Hypergraph.from_arrays(
         {name[6:]: array for name, array in arrays.items() if name.startswith("graph.")}
     )
-    _require(structure.graph_.n_vertices == len(samples), "graph")
+    _require(structure.graph_.n_vertices == n, "graph")
+    for name in ("outlier_scores", "l1_penalty", "ridge_penalty"):
+        _require_numbers(arrays, name, (n,))
+    _require(arrays["certificate"].shape == (n,), "certificate")  # which may be infinite
     structure.outlier_scores_ = arrays["outlier_scores"]
     coefficients = _from_sparse("coefficients", arrays)
-    if coefficients is None or coefficients.shape != (len(samples), len(samples)):
+    if coefficients is None or coefficients.shape != (n, n):
         raise ValueError("its coefficients do not fit its samples")
     normalised = structure.normalizer_(samples)
     structure.representation_ = Representation(
@@ -211,27 +229,76 @@ def _structure(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Elas
     return structure
 
 
+# What each way to normalise has learned: names of arrays, with their number of dimensions.
+_LEARNED = {
+    "whiten": {"mean": 1, "directions": 2, "damping": 1},
+    "lift": {"mean": 1},
+    "smooth": {},
+    "zero_mean": {},
+    "unit": {},
+    "none": {},
+}
+
+
+def _normalizer(header: Mapping[str, Any], arrays: Mapping[str, NDArray], d: int) -> Normalizer:
+    how, spread = header["how"], header["spread"]
+    _require(how in _LEARNED and isinstance(spread, float) and spread > 0, "normalizer")
+    learned = {}
+    for name, dimensions in _LEARNED[how].items():
+        shape = _require_numbers(arrays, f"normalizer.{name}", (None,) * dimensions)
+        _require(name == "damping" or shape[0] == d, f"normalizer.{name}")
+        learned[name] = arrays[f"normalizer.{name}"]
+    if how == "whiten":
+        _require(learned["directions"].shape[1] == len(learned["damping"]), "normalizer.damping")
+    mixing = _from_sparse("mixing", arrays)
+    _require((how == "smooth") == (mixing is not None), "mixing")
+    _require(mixing is None or mixing.shape == (d, d), "mixing")
+    return Normalizer(how, spread=spread, mixing=mixing, **learned)
+
+
 def _require(fits: bool, what: str) -> None:
     if not fits:
-        raise ValueError(f"its {what} does not fit its samples")
+        raise ValueError(f"its {what} does not fit the rest of it")
 
 
-def _image_shape(header: Mapping[str, Any]) -> tuple[int, ...] | None:
-    shape = header["image_shape"]
-    return None if shape is None else tuple(int(side) for side in shape)
+def _require_numbers(
+    arrays: Mapping[str, NDArray], name: str, shape: tuple[int | None, ...]
+) -> tuple[int, ...]:
+    """The shape of an array of finite numbers, which must be the one given as far as it is."""
+    if name not in arrays:
+        raise ValueError(f"{name} is missing")
+    array = arrays[name]
+    fits = array.ndim == len(shape) and array.dtype.kind in "buif"
+    fits = fits and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
+    _require(fits and bool(np.isfinite(array).all()), name)
+    return array.shape
 
 
-def _parameters(estimator: Any, *left_out: str) -> dict[str, Any]:
-    """What it was made with, numbers and words; a random state of its own kind is not kept."""
+def _require_places(arrays: Mapping[str, NDArray], name: str, count: int) -> None:
+    """An array of whole numbers from 0 to below the count."""
+    places = arrays[name]
+    fits = places.ndim == 1 and places.dtype.kind in "iu"
+    _require(fits and (not places.size or 0 <= places.min() <= places.max() < count), name)
+
+
+def _image_shape(header: Mapping[str, Any], n_features: int) -> tuple[int, ...] | None:
+    if header["image_shape"] is None:
+        return None
+    shape = tuple(int(side) for side in header["image_shape"])
+    _require(len(shape) in (2, 3) and min(shape) > 0 and prod(shape) == n_features, "image shape")
+    return shape
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """What it was made with, numbers and words; not what is of the machine or the run alone."""
     found = {}
     for name, value in estimator.get_params(deep=False).items():
-        if name in left_out:
+        if name in ("graph", "random_state", "verbose", "n_jobs", "memory"):
             continue
-        if isinstance(value, Integral) and not isinstance(value, bool):
-            value = int(value)
-        elif isinstance(value, Real) and not isinstance(value, bool):
-            value = float(value)
-        found[name] = value if isinstance(value, int | float | str | bool | None) else None
+        value = value.item() if isinstance(value, np.generic) else value
+        if not isinstance(value, int | float | str | bool | None):
+            raise ValueError(f"{name} must be a number or a word to be saved, got {value!r}")
+        found[name] = value
     return found
 
 

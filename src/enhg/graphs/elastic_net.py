@@ -217,7 +217,7 @@ class ElasticNetHypergraph(Structure):
         coefficients, and the sum brought to its brightness and contrast.
         """
         check_is_fitted(self)
-        rows = np.arange(len(self.samples_)) if rows is None else np.asarray(rows)
+        rows = np.arange(len(self.samples_)) if rows is None else np.atleast_1d(rows).astype(int)
         targets = self.samples_[rows].astype(np.float64)
         rebuilt = self.representation_.coefficients[rows] @ self.samples_
         rebuilt -= rebuilt.mean(axis=1, keepdims=True)

@@ -155,7 +155,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"no label reaches {int(self.unreached_.sum())} of {len(Y)} samples (the first is "
                 f"row {int(np.argmax(self.unreached_))}): they keep no label; see unreached_. "
-                "Label one of them, make hyperedges larger, or raise alpha",
+                "Label one of them, or make hyperedges larger"
+                + (", or raise alpha" if self.method_ == "diffusion" else ""),
                 stacklevel=2,
             )
         return self

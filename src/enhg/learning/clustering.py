@@ -206,7 +206,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         if not found.sure:
             warnings.warn(
                 f"the spectrum does not tell the number of clusters: {found.best} is the best "
-                f"guess, {found.runner_up} the next; look at cluster_count_, or give n_clusters",
+                f"guess, {found.runner_up} the next; look at cluster_count_, or give the number",
                 stacklevel=3,
             )
         return found.best

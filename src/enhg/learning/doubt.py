@@ -10,7 +10,8 @@ from enhg.hypergraph import Hypergraph
 
 DOUBTFUL = 0.1
 _FAR_OUT = 4.0
-_CERTAINLY_OUT = 0.5
+_HARDLY_OUT, _CERTAINLY_OUT = 0.05, 0.5
+_COPY = 1e-3
 
 
 def foreign_membership(graph: Hypergraph | Graph, codes: NDArray, count: int) -> NDArray:
@@ -41,7 +42,7 @@ def doubtful(confidence: NDArray, n_classes: int | None = None) -> NDArray:
 
 def outlying(scores: NDArray) -> NDArray:
     """Where an outlier score is far above the others': by four times their spread above their
-    median (of normal numbers, 3 in 100 000 are), or above a half.
+    median (of normal numbers, 3 in 100 000 are), or above a half; never below 0.05.
 
     Examples
     --------
@@ -52,7 +53,13 @@ def outlying(scores: NDArray) -> NDArray:
 
 
 def outlier_bound(scores: NDArray) -> float:
-    """The outlier score above which samples count as outlying among those of the scores."""
-    middle = float(np.median(scores))
-    spread = 1.4826 * float(np.median(np.abs(scores - middle)))
-    return min(middle + _FAR_OUT * spread, _CERTAINLY_OUT)
+    """The outlier score above which samples count as outlying among those of the scores.
+
+    Copies of others, whose score is next to 0, tell nothing of the rest and are left out.
+    """
+    told = scores[scores > _COPY]
+    if len(told) == 0:
+        return _CERTAINLY_OUT
+    middle = float(np.median(told))
+    spread = 1.4826 * float(np.median(np.abs(told - middle)))
+    return float(np.clip(middle + _FAR_OUT * spread, _HARDLY_OUT, _CERTAINLY_OUT))

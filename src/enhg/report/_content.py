@@ -41,7 +41,7 @@ def run_of(
         "stages": [[name, float(seconds)] for name, seconds in stages],
         "warnings": list(warnings),
         "summary": [[name, text] for name, text in summary],
-        "certificate": float(rebuilt.certificate.max()),
+        "certificate": _finite(float(rebuilt.certificate.max())),
         "components": int(count),
         "largest": int(np.bincount(component).max()),
     }
@@ -183,6 +183,10 @@ def _estimate(count: Any) -> dict[str, object] | None:
         "values": _numbers(count.values[:_MOST_EIGENVALUES]),
         "scores": _numbers(count.scores[:_MOST_EIGENVALUES]),
     }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def _numbers(values: NDArray) -> list[float | None]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.metrics import euclidean_distances
 
 from enhg.files import label_texts
 from enhg.graph import Graph
@@ -120,7 +120,7 @@ def results_of(
         eigenvalues, estimate = spectrum.values, None
     else:
         names = [str(number) for number in range(model.n_clusters_)]
-        group, rival = model.labels_, _second_cluster(model.embedding_, model.labels_, len(names))
+        group, rival = model.labels_, _second_cluster(model)
         points, eigenvalues = model.embedding_, model.spectrum_.values
         estimate = model.cluster_count_
     return Results(
@@ -170,15 +170,9 @@ def _second_class(model: HypergraphClassifier, names: Sequence[str]) -> NDArray:
     return np.where(shares[rows, second] > 0, places[second], -1)
 
 
-def _second_cluster(points: NDArray, labels: NDArray, count: int) -> NDArray:
+def _second_cluster(model: HypergraphClustering) -> NDArray:
     """The cluster whose centre is the next after the own."""
-    n = len(points)
-    sizes = np.bincount(labels, minlength=count)
-    if (sizes > 0).sum() < 2:
-        return np.full(n, -1)
-    member = sparse.csr_array((1 / sizes[labels], (labels, np.arange(n))), shape=(count, n))
-    centres = member @ points
-    distances = (centres**2).sum(axis=1) - 2 * points @ centres.T
-    distances[:, sizes == 0] = np.inf
-    distances[np.arange(n), labels] = np.inf
-    return distances.argmin(axis=1)
+    distances = euclidean_distances(model.embedding_, model.cluster_centers_)
+    distances[np.arange(len(distances)), model.labels_] = np.inf
+    none = np.full(len(distances), -1)
+    return none if model.n_clusters_ == 1 else distances.argmin(axis=1)

@@ -95,6 +95,8 @@ def _members(structure: ElasticNetHypergraph) -> sparse.csr_array:
     edge, vertex = incidence.coords
     others = edge != vertex
     edge, vertex = edge[others], vertex[others]
+    if len(edge) == 0:
+        return sparse.csr_array(incidence.shape)
     values = np.asarray(structure.representation_.coefficients[edge, vertex]).ravel()
     # A member that the coefficient of the other way made one has none of its own.
     values = np.where(values == 0, np.finfo(values.dtype).tiny, values)

@@ -200,7 +200,9 @@ function tellFound() {
   const together = data.components === 1 ? "one: everything hangs together"
     : `${number(data.components)}; the largest holds ${counted(data.largest, what)}`;
   tellRows($("quality"), [
-    ["Certificate", `${data.certificate.toExponential(1)} at worst; 0 is exactly optimal`],
+    ["Certificate", data.certificate === null
+      ? "not known: numbers left their range"
+      : `${data.certificate.toExponential(1)} at worst; 0 is exactly optimal`],
     ["Components", together],
   ]);
   $("footer").textContent = `Written by enhg ${data.version}. Everything is inside this file; nothing is loaded.`;
