@@ -30,7 +30,7 @@ from sklearn.semi_supervised import LabelSpreading
 from enhg import plotting
 from enhg._progress import reporting
 from enhg.datasets import Dataset
-from enhg.experiments.protocol import Draw, draw_labels, markdown, write_csv
+from enhg.experiments.protocol import Draw, draw_labels, loaded, markdown, write_csv
 from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
@@ -49,12 +49,12 @@ _SETS = {
     "MNIST": Draw("mnist", 10, 300),
 }
 _COUNTED = _SETS | {
-    "digits 0 to 4": Draw("digits", 5),
+    "5 digits": Draw("digits", 5),
     "Yale B 5": Draw("yale-b", 5),
     "Yale B 20": Draw("yale-b", 20),
     "PIE 5": Draw("pie", 5),
-    "USPS 0 to 3": Draw("usps", 4, 200),
-    "USPS 0 to 5": Draw("usps", 6, 200),
+    "USPS, 4 digits": Draw("usps", 4, 200),
+    "USPS, 6 digits": Draw("usps", 6, 200),
 }
 _CORRUPTED = ("Yale B 10", "Yale B 38", "digits", "USPS")
 _RUNS = 5
@@ -115,6 +115,7 @@ def new_images(name: str, data: Dataset, run: int) -> Iterator[Row]:
 
 
 def groups(name: str, data: Dataset, run: int) -> Iterator[Row]:
+    """The estimate for one draw of classes and images."""
     graph = ElasticNetHypergraph(n_jobs=1).fit(data.X).graph_
     found = count_clusters(graph, random_state=run)
     yield {
@@ -235,7 +236,7 @@ def suggestions(name: str, data: Dataset, run: int) -> Iterator[Row]:
 Measure = Callable[[str, Dataset, int], Iterator[Row]]
 _MEASURES: dict[str, tuple[Measure, Sequence[str], int]] = {
     "new-images": (new_images, tuple(_SETS), _RUNS),
-    "groups": (groups, tuple(_COUNTED), 1),
+    "groups": (groups, tuple(_COUNTED), _RUNS),
     "outliers": (outliers, _CORRUPTED, _RUNS),
     "few-labels": (few_labels, tuple(_SETS), 2 * _RUNS),
     "suggestions": (suggestions, tuple(_SETS), _RUNS),
@@ -245,6 +246,12 @@ _MEASURES: dict[str, tuple[Measure, Sequence[str], int]] = {
 def _measured(measure: Measure, name: str, folder: Path, run: int) -> list[Row]:
     draw = _COUNTED[name]
     data = Draw(draw.dataset, draw.classes, draw.per_class, run).images(folder)
+    if measure is groups and run > 0:  # other classes, where there are more
+        whole = loaded(draw.dataset, folder)
+        random_state = np.random.RandomState(run)
+        classes = random_state.permutation(np.unique(whole.y))[: draw.classes]
+        data = whole.taken(np.flatnonzero(np.isin(whole.y, classes)))
+        data = data.sampled(draw.per_class, random_state) if draw.per_class else data
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of samples that stay alone; the figures tell
         return [{"set": name, "run": run} | row for row in measure(name, data, run)]
@@ -292,13 +299,13 @@ def table(file: Path, by: Sequence[str]) -> str:
 
 
 def _table_of_groups(file: Path) -> str:
-    heads = ["set", "true", "estimate", "runner-up", "sure", "score", "score of the runner-up"]
-    lines = ([_short(row[head]) for head in heads] for row in _read(file))
-    return markdown(heads, lines)
-
-
-def _short(text: str) -> str:
-    return f"{float(text):.2f}" if "." in text else text
+    """A line a set: the estimates of the draws, with a question mark where one is not sure."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in _read(file):
+        doubt = "" if row["sure"] == "yes" else f" or {row['runner-up']}?"
+        found[row["set"], row["true"]].append(f"{row['estimate']}{doubt}")
+    lines = ([*key, ", ".join(dict.fromkeys(texts))] for key, texts in found.items())
+    return markdown(["set", "true", "estimates"], lines)
 
 
 def draw_curves(file: Path, picture: Path) -> None:

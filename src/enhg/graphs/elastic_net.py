@@ -121,7 +121,7 @@ class ElasticNetHypergraph(Structure):
         rebuilders. Where samples are whitened, the mean of this and the same of the samples as
         they were given, zero mean and unit length.
     samples_ : ndarray of shape (n_samples, n_features)
-        The samples of `fit`, as they were given.
+        The samples of `fit`, as they were given; not a copy, so do not change them.
 
     Examples
     --------

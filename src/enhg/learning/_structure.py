@@ -27,7 +27,8 @@ class Placement:
     Attributes
     ----------
     labels : ndarray of shape (n_new,)
-        The mark of a missing label (−1, or an empty string) where nothing rebuilds the sample.
+        The mark of a missing label (−1, an empty string, or None beside truth values) where nothing
+        rebuilds the sample.
     confidence : ndarray of shape (n_new,)
         As `confidence_` of the learner.
     outlier_scores : ndarray of shape (n_new,)

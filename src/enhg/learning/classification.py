@@ -49,8 +49,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         The columns of F are scaled so that all classes have equal mass, or masses in proportion
         to the labels given, or not at all (the paper). Without it the class with most labels
         swallows the others as α nears 1, and proportions of a few labels are mostly chance. In
-        Poisson learning masses are those of the sources: what labels of a class pour in, the same
-        for each class, or for each label.
+        Poisson learning every label is a source of the same strength; "equal" divides by the
+        number of labels of the class, "labels" and "none" do not.
     verbose : bool
         Show a progress bar on standard error.
 
@@ -68,6 +68,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         far from one that nothing of it arrives.
     method_ : {"diffusion", "poisson"}
         The one that was used.
+    labelled_ : ndarray of int
+        The samples that had a label.
+    structure_ : structure or None
+        What built `graph_`, fitted; None where a ready one was given.
     foreign_membership_ : ndarray of shape (n_samples,)
         From 0 to 1: the part of a sample's hyperedges that belongs to samples of other labels.
     outlier_scores_ : ndarray of shape (n_samples,)
