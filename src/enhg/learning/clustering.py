@@ -68,9 +68,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The points that were grouped.
     confidence_ : ndarray of shape (n_samples,)
         1 − (distance to the own centre / distance to the next one): 0 on the border, 1 at the
-        centre, and 1 for all of a single cluster. 0 for samples in components of the hypergraph with less than a tenth of an
-        average cluster, or alone where there are more components than clusters: these do not
-        take the place of a cluster.
+        centre, and 1 for all of a single cluster. 0 for samples in components of the hypergraph
+        with less than a tenth of an average cluster, or alone where there are more components
+        than clusters: these do not take the place of a cluster.
     structure_ : structure or None
         What built `graph_`, fitted; None where a ready one was given.
     n_clusters_ : int
