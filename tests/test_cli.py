@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 import enhg.files
 from enhg import ElasticNetHypergraph, Hypergraph, HypergraphClassifier
 from enhg import __version__ as version
-from enhg.cli import NORMALIZATIONS, app, classify, cluster
+from enhg._options import NORMALIZATIONS
+from enhg.cli import app, classify, cluster
 from enhg.preprocessing import Normalization
 
 X, Y = load_digits(n_class=3, return_X_y=True)
