@@ -2,6 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
+from graphlearning import ssl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_matrix
@@ -153,7 +154,6 @@ def test_poisson_where_nothing_flows():
 
 
 def test_poisson_is_that_of_graphlearning():
-    ssl = pytest.importorskip("graphlearning.ssl")
     weights = random_hypergraph(3, n=40, edges=60).clique_expansion()
     rows, codes = np.array([0, 5, 9, 20]), np.array([0, 1, 2, 1])
     Y = np.zeros((40, 3))

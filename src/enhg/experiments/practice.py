@@ -4,7 +4,7 @@
 
 Labels are used for scoring, and for the few that are given. Every figure goes to a CSV file in
 `docs/practice`, the learning curves to a picture beside them, and `docs/practice.md` is written
-from these, in the words of `practice.md` beside this file. graphlearning, of the extra `bench`, is
+from these, in the words of `practice.md` beside this file. graphlearning, of the extra `dev`, is
 needed as a peer.
 """
 
