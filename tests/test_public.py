@@ -1,9 +1,13 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import enhg
+
+ROOT = Path(__file__).parents[1]
 
 # The names that issues promise.
 PROMISED = [
@@ -78,3 +82,10 @@ def test_clustering_never_loads_matplotlib():
     )
     assert "numba" in loaded
     assert "matplotlib" not in loaded
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_what_pages_link_to_is_there(page):
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if ":" not in link and not (page.parent / link).exists()]
+    assert not missing

@@ -329,6 +329,7 @@ def draw_curves(file: Path, picture: Path) -> None:
             curves[method] = (_BUDGETS, found)
         plotting.plot_curves(curves, "labels a class", "accuracy", ax=ax)
         ax.set_title(name)
+        ax.set_xticks(_BUDGETS, [str(budget) for budget in _BUDGETS])
     figure.savefig(picture, dpi=100)
 
 
