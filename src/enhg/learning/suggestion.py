@@ -50,26 +50,40 @@ def most_telling(
     field = field / np.sqrt((field**2).sum(axis=1).mean())
     weights = doubt + _LEAST_DOUBT
     for sample in labelled:
-        field = _knowing(field, sample)
+        field = _knowing(field, sample)[0]
     taken = np.zeros(n, bool)
     taken[labelled] = True
+    # Σⱼ wⱼ Cᵢⱼ² = fᵢ M fᵢᵀ and Cᵢᵢ = fᵢ fᵢᵀ, kept up to date as the field changes.
+    moment = field.T @ (field * weights[:, None])
+    explained, variance = ((field @ moment) * field).sum(axis=1), (field**2).sum(axis=1)
     chosen = []
     for _ in range(count):
-        moment = field.T @ (field * weights[:, None])
-        told = ((field @ moment) * field).sum(axis=1) / ((field**2).sum(axis=1) + _LABEL_NOISE)
+        told = explained / (variance + _LABEL_NOISE)
         told[taken] = -np.inf
         sample = int(np.argmax(told))
         chosen.append(sample)
         taken[sample] = True
-        field = _knowing(field, sample)
+        row = field[sample].copy()
+        along, across = field @ row, field @ (moment @ row)
+        field, part = _knowing(field, sample)
+        twice = 2 * part - part**2 * float(row @ row)
+        explained += along * twice * (twice * along * (row @ moment @ row) - 2 * across)
+        variance -= twice * along**2
+        moment = _projected(_projected(moment, row, part).T, row, part)
     return np.array(chosen)
 
 
-def _knowing(field: NDArray, sample: int) -> NDArray:
-    """The field once a label is known: its covariance less what the label explains."""
+def _knowing(field: NDArray, sample: int) -> tuple[NDArray, float]:
+    """The field once a label is known, its covariance less what the label explains; and the part
+    of its row that it is freed of."""
     row = field[sample]
     variance = float(row @ row)
     if variance == 0:
-        return field
-    part = 1 - np.sqrt(_LABEL_NOISE / (_LABEL_NOISE + variance))
-    return field - np.outer(field @ row, row) * (part / variance)
+        return field, 0.0
+    part = (1 - np.sqrt(_LABEL_NOISE / (_LABEL_NOISE + variance))) / variance
+    return _projected(field, row, part), part
+
+
+def _projected(matrix: NDArray, row: NDArray, part: float) -> NDArray:
+    """matrix·(I − part·rowᵀrow)."""
+    return matrix - np.outer(matrix @ row, row) * part
