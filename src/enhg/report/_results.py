@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from enhg._summary import of_classes, of_clusters
 from enhg.files import label_texts
 from enhg.graph import Graph
 from enhg.graphs.elastic_net import ElasticNetHypergraph
@@ -20,11 +21,6 @@ from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
 from enhg.learning.doubt import doubtful, outlying
 from enhg.learning.spectral import embed, fragments, top_eigenpairs
-from enhg.metrics import (
-    clustering_accuracy,
-    normalized_mutual_information,
-    unlabelled_accuracy,
-)
 
 _MOST_EIGENVECTORS = 60  # of a classifier's hypergraph
 
@@ -48,6 +44,8 @@ class Results:
         What the map is drawn of.
     eigenvalues : ndarray
     count : the estimate of the number of clusters, or None
+    scores : list of (str, float)
+        Against the truth, where that is known.
     """
 
     kind: str
@@ -64,6 +62,7 @@ class Results:
     points: NDArray
     eigenvalues: NDArray
     count: Any
+    scores: list[tuple[str, float]]
 
     @cached_property
     def doubtful(self) -> NDArray:
@@ -82,21 +81,6 @@ class Results:
         count, component = self.graph.connected_components()
         sizes = np.bincount(component, minlength=count)[component]
         return np.where(fragments(self.graph, len(self.names)), sizes, 0)
-
-    @cached_property
-    def scores(self) -> list[tuple[str, float]]:
-        """Against the truth, where that is known."""
-        scored = (self.truth >= 0) & ~self.given
-        if not scored.any():
-            return []
-        truth, group = np.array([*self.truths, ""])[self.truth], np.array(self.names)[self.group]
-        if self.kind == "class":
-            return [("accuracy", unlabelled_accuracy(truth, group, ~scored))]
-        truth, group = truth[scored], group[scored]
-        return [
-            ("AC", clustering_accuracy(truth, group)),
-            ("NMI", normalized_mutual_information(truth, group)),
-        ]
 
 
 def results_of(
@@ -138,7 +122,20 @@ def results_of(
         points=points,
         eigenvalues=eigenvalues,
         count=estimate,
+        scores=_scores(model, labels, given),
     )
+
+
+def _scores(
+    model: HypergraphClustering | HypergraphClassifier, truth: NDArray | None, given: NDArray | None
+) -> list[tuple[str, float]]:
+    if isinstance(model, HypergraphClustering):
+        found = of_clusters(model, truth)
+    else:
+        none = np.full(len(model.confidence_), "")
+        found = of_classes(model, none if given is None else np.asarray(given), truth)
+    names = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
+    return [(name, found[key]) for key, name in names.items() if key in found]
 
 
 def in_natural_order(names: set[str]) -> list[str]:
