@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from enhg._whole import whole_file
 
 
 def write_archive(
@@ -25,15 +26,10 @@ def write_archive(
     target = Path(path)
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
-    temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            np.savez(stream, format=kind, version=version, **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(target) as part, open(part, "xb") as stream:
+        np.savez(stream, format=kind, version=version, **arrays)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_archive(stream: IO[bytes], kind: str, version: int) -> dict[str, NDArray]:

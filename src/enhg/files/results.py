@@ -14,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike
 
+from enhg._whole import whole_file
 from enhg.files._base import InputError, reason
 
 
@@ -61,19 +62,15 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]
         raise ValueError(f"columns must have one length, got {lengths}")
 
     target = Path(path)
-    part = target.with_name(f".{target.name}.{uuid4().hex[:8]}.tmp")
-    try:
-        with _writable(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as stream:
-                writer = csv.writer(stream, lineterminator="\n")
-                writer.writerow(table)
-                writer.writerows(zip(*table.values(), strict=True))
-            part.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
+    with _writable(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            whole_file(target) as part,
+            part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as stream,
+        ):
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(table)
+            writer.writerows(zip(*table.values(), strict=True))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 from enhg.learning._structure import Placement, attach, fit_structure
-from enhg.learning.diffusion import check_alpha, diffuse, poisson
+from enhg.learning.diffusion import check_alpha, component_sums, diffuse, poisson
 from enhg.learning.doubt import foreign_membership
 from enhg.learning.spectral import eigenpairs_among, fragments
 from enhg.learning.suggestion import most_telling
@@ -182,8 +182,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             F /= Y.sum(axis=0)
         # Where nothing flows, as beside labels of one class only, the classes there are alike.
         count, component = self.graph_.connected_components()
-        given = np.zeros((count, Y.shape[1]))
-        np.add.at(given, component, Y)
+        given = component_sums(Y, component, count)
         still = F.max(axis=1) == 0
         F[still] = given[component[still]] > 0
         return F

@@ -63,12 +63,14 @@ def poisson(graph: Hypergraph | Graph, Y: NDArray, *, tol: float = 1e-8) -> NDAr
     roots = np.sqrt(graph.vertex_degrees)[:, None]
     given = Y.sum(axis=1) > 0
     labels = np.maximum(np.bincount(component[given], minlength=count), 1)[:, None]
-    sources = np.where(given[:, None], Y - (_sums(Y, component, count) / labels)[component], 0)
+    sources = np.where(
+        given[:, None], Y - (component_sums(Y, component, count) / labels)[component], 0
+    )
     volumes = np.bincount(component, graph.vertex_degrees, minlength=count)[:, None]
 
     def without_constant(V: NDArray) -> NDArray:
         """V freed of √d on each component, which L takes to zero."""
-        return V - roots * (_sums(roots * V, component, count) / volumes)[component]
+        return V - roots * (component_sums(roots * V, component, count) / volumes)[component]
 
     theta = graph.theta
     W, worst = _conjugate_gradients(
@@ -78,7 +80,7 @@ def poisson(graph: Hypergraph | Graph, Y: NDArray, *, tol: float = 1e-8) -> NDAr
     return W / roots
 
 
-def _sums(V: NDArray, component: NDArray, count: int) -> NDArray:
+def component_sums(V: NDArray, component: NDArray, count: int) -> NDArray:
     """The rows of V summed over each component."""
     sums = np.zeros((count, V.shape[1]))
     np.add.at(sums, component, V)

@@ -6,15 +6,14 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from uuid import uuid4
 
 from numpy.typing import NDArray
 
+from enhg._whole import whole_file
 from enhg.files import Samples
 from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.learning.classification import HypergraphClassifier
@@ -63,7 +62,10 @@ def write_report(
     pictures = pictures_of(samples, structure, selection.pictured)
     run = run_of(samples, structure, stages, warnings, summary, command)
     data = run | content(results, selection, pictures, samples, structure)
-    _replace(path, _filled(f"enhg: {samples.source.name}", data, pictures))
+    page = _filled(f"enhg: {samples.source.name}", data, pictures)
+    with whole_file(path) as part:
+        # A name that is no valid text, as files may have, stands in the title alone unescaped.
+        part.write_bytes(page.encode("utf-8", errors="replace"))
 
 
 def _filled(title: str, data: dict[str, object], pictures: Pictures) -> str:
@@ -90,15 +92,3 @@ def _part(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _replace(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
-    try:
-        # A name that is no valid text, as files may have, stands in the title alone unescaped.
-        part.write_bytes(text.encode("utf-8", errors="replace"))
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from sklearn.metrics import euclidean_distances
 
 from enhg._summary import of_classes, of_clusters
 from enhg.files import label_texts
+from enhg.files.images import natural_key
 from enhg.graph import Graph
 from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.hypergraph import Hypergraph
@@ -144,12 +144,7 @@ def in_natural_order(names: set[str]) -> list[str]:
     >>> in_natural_order({"face 10", "face 9", ""})
     ['face 9', 'face 10', '']
     """
-
-    def key(name: str) -> tuple[Any, ...]:
-        parts = re.split(r"([0-9]+)", name)
-        return name == "", *((int(p), "") if p.isdecimal() else (-1, p) for p in parts), name
-
-    return sorted(names, key=key)
+    return sorted(names, key=lambda name: (name == "", natural_key(name)))
 
 
 def _places(texts: Sequence[str], names: Sequence[str]) -> NDArray:
