@@ -520,7 +520,7 @@ def test_the_page_of_practice_is_of_the_figures_beside_it():
 
 
 def test_new_images_are_placed_nearly_as_well_as_they_are_fitted(some_digits):
-    for row in practice.new_images("digits", some_digits, 0):
+    for row in practice.new_images(some_digits, 0):
         assert row["all fitted"] > 0.8
         assert row["the other half placed"] > 0.8
         assert row["agreement"] > 0.9
@@ -541,12 +541,12 @@ def test_squares_cover_a_quarter_of_an_image():
 
 
 def test_outliers_are_measured(some_digits):
-    rows = list(practice.outliers("digits", some_digits, 0))
+    rows = list(practice.outliers(some_digits, 0))
     assert [row["corrupted by"] for row in rows] == ["noise", "block", "gray", "black"]
     assert rows[0]["ours"] > 0.95
 
 
 def test_suggestions_are_measured(some_digits):
-    rows = list(practice.suggestions("digits", some_digits, 0))
+    rows = list(practice.suggestions(some_digits, 0))
     assert rows[-1]["asked for"] > 0.9
     assert sum(row["asked for"] for row in rows) > sum(row["random"] for row in rows)

@@ -110,7 +110,10 @@ class Stages:
         """What was found, with stages and warnings, as JSON, if that is wanted."""
         if self._json:
             stages = {name: round(seconds, 3) for name, seconds in self.times}
-            typer.echo(json.dumps(found | {"seconds": stages, "warnings": self.warnings}, indent=1))
+            everything = found | {"seconds": stages, "warnings": self.warnings}
+            # JSON knows no infinity, which a certificate may be: it becomes null.
+            finite = json.loads(json.dumps(everything), parse_constant=lambda _: None)
+            typer.echo(json.dumps(finite, indent=1))
 
     def _say(self, line: str) -> None:
         if not self._quiet and not self._json:

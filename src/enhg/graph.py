@@ -119,9 +119,14 @@ class Graph:
         >>> count, labels.tolist()
         (2, [0, 0, 1])
         """
+        return self._components
+
+    @cached_property
+    def _components(self) -> tuple[int, NDArray[np.int32]]:
         # Of an array SciPy takes entries below 1e-8 for none.
         joined = self._adjacency > 0 if self.is_dense else self._adjacency
         count, labels = csgraph.connected_components(joined, directed=False)
+        labels.setflags(write=False)
         return int(count), labels
 
     def part(self, mask: NDArray[np.bool_]) -> Graph:

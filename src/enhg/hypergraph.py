@@ -208,7 +208,7 @@ class Hypergraph:
         -------
         count : int
         labels : array of shape (n_vertices,)
-            The component of every vertex, numbered in order of first appearance.
+            The component of every vertex, numbered in order of first appearance (read-only).
 
         Examples
         --------
@@ -216,8 +216,14 @@ class Hypergraph:
         >>> count, labels.tolist()
         (2, [0, 1, 0, 0])
         """
+        return self._components
+
+    @cached_property
+    def _components(self) -> tuple[int, NDArray[np.int32]]:
         count, labels = csgraph.connected_components(self.star_expansion(), directed=False)
-        return int(count), labels[: self.n_vertices]
+        labels = labels[: self.n_vertices]
+        labels.setflags(write=False)
+        return int(count), labels
 
     @classmethod
     def from_edges(

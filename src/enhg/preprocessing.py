@@ -109,6 +109,13 @@ def normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[N
     return result, empty[:, 0]
 
 
+def inverse_lengths(X: NDArray) -> NDArray:
+    """1 / the length of every sample, and 0 for one of length 0; nothing of the size of X is
+    made."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
 def unit_length(X: NDArray) -> NDArray:
     """Every sample at length 1, and one without a direction at 0."""
     return normalized(X, center=False)[0]

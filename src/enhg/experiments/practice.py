@@ -77,7 +77,7 @@ def _unlabelled(y: NDArray, given: NDArray, found: NDArray) -> float:
 # --- new images ------------------------------------------------------------------------------
 
 
-def new_images(name: str, data: Dataset, run: int) -> Iterator[Row]:
+def new_images(data: Dataset, run: int) -> Iterator[Row]:
     """Half of the images placed among the other half, and fitted together with it."""
     random_state = np.random.RandomState(run)
     known = np.zeros(len(data.y), bool)
@@ -114,7 +114,7 @@ def new_images(name: str, data: Dataset, run: int) -> Iterator[Row]:
 # --- how many groups -------------------------------------------------------------------------
 
 
-def groups(name: str, data: Dataset, run: int) -> Iterator[Row]:
+def groups(data: Dataset, run: int) -> Iterator[Row]:
     """The estimate for one draw of classes and images."""
     graph = ElasticNetHypergraph(n_jobs=1).fit(data.X).graph_
     found = count_clusters(graph, random_state=run)
@@ -143,7 +143,7 @@ def _replaced(image: NDArray, noise: NDArray, corner: NDArray, kind: str) -> NDA
     return changed
 
 
-def outliers(name: str, data: Dataset, run: int) -> Iterator[Row]:
+def outliers(data: Dataset, run: int) -> Iterator[Row]:
     """A tenth of the images corrupted, and how well scores find them."""
     for kind in ("noise", "block", "gray", "black"):
         rng = np.random.default_rng(run)
@@ -170,7 +170,7 @@ def outliers(name: str, data: Dataset, run: int) -> Iterator[Row]:
 # --- few labels ------------------------------------------------------------------------------
 
 
-def few_labels(name: str, data: Dataset, run: int) -> Iterator[Row]:
+def few_labels(data: Dataset, run: int) -> Iterator[Row]:
     """One to five labels a class; the peers have k nearest neighbours of the same features."""
     from graphlearning import ssl, weightmatrix
 
@@ -211,7 +211,7 @@ def few_labels(name: str, data: Dataset, run: int) -> Iterator[Row]:
 # --- which to label next ---------------------------------------------------------------------
 
 
-def suggestions(name: str, data: Dataset, run: int) -> Iterator[Row]:
+def suggestions(data: Dataset, run: int) -> Iterator[Row]:
     """Labels asked for by `suggest`, beside as many random ones; none is given at first."""
     graph = ElasticNetHypergraph(n_jobs=1).fit(data.X).graph_
     k, y = len(np.unique(data.y)), data.y
@@ -233,7 +233,7 @@ def suggestions(name: str, data: Dataset, run: int) -> Iterator[Row]:
 
 # --- all of it ---------------------------------------------------------------------------------
 
-Measure = Callable[[str, Dataset, int], Iterator[Row]]
+Measure = Callable[[Dataset, int], Iterator[Row]]
 _MEASURES: dict[str, tuple[Measure, Sequence[str], int]] = {
     "new-images": (new_images, tuple(_SETS), _RUNS),
     "groups": (groups, tuple(_COUNTED), _RUNS),
@@ -254,7 +254,7 @@ def _measured(measure: Measure, name: str, folder: Path, run: int) -> list[Row]:
         data = data.sampled(draw.per_class, random_state) if draw.per_class else data
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of samples that stay alone; the figures tell
-        return [{"set": name, "run": run} | row for row in measure(name, data, run)]
+        return [{"set": name, "run": run} | row for row in measure(data, run)]
 
 
 def carry_out(name: str, folder: Path, out: Path) -> None:

@@ -16,7 +16,7 @@ from enhg._progress import Progress
 from enhg.graphs._kernels import products_on_pattern
 from enhg.graphs._structure import Structure, require_one_of
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import Normalization, check_samples, normalized, unit_length
+from enhg.preprocessing import Normalization, check_samples, inverse_lengths, normalized
 from enhg.representation.problem import Loss, Representation, Scale
 from enhg.representation.solver import self_representation
 
@@ -254,7 +254,8 @@ class ElasticNetHypergraph(Structure):
         themselves, and each is held out of it."""
         nearest = _nearest(found.samples, found.dictionary, members, alone=alone)
         if self.error_weight_ is not None:
-            single = np.abs(unit_length(found.samples)).max(axis=1) / self.error_weight_
+            peaks = np.maximum(found.samples.max(axis=1), -found.samples.min(axis=1))
+            single = peaks * inverse_lengths(found.samples) / self.error_weight_
             nearest = np.maximum(nearest, np.minimum(single, 1))
         if self.normalizer_.how == "whiten":
             given = normalized(X)[0]
@@ -273,16 +274,17 @@ def _nearest(
 ) -> NDArray:
     """The largest |cosine| of every sample with one of its members; of one that has none, with
     any other."""
-    samples, dictionary = unit_length(samples), unit_length(dictionary)
+    per_sample, per_atom = inverse_lengths(samples), inverse_lengths(dictionary)
     nearest = np.zeros(len(samples))
     counts = np.diff(members.indptr)
     for block in np.array_split(np.flatnonzero(counts), members.nnz // _PAIRS_AT_ONCE + 1):
         row = np.repeat(block, counts[block])
         atoms = dictionary[members[block].indices]
-        np.maximum.at(nearest, row, np.abs(np.einsum("ij,ij->i", samples[row], atoms)))
+        products = np.abs(np.einsum("ij,ij->i", samples[row], atoms))
+        np.maximum.at(nearest, row, products * per_sample[row] * per_atom[members[block].indices])
     empty = np.flatnonzero(counts == 0)
     for block in np.array_split(empty, len(empty) // _ROWS_AT_ONCE + 1):
-        cosines = np.abs(samples[block] @ dictionary.T)
+        cosines = np.abs(samples[block] @ dictionary.T) * per_atom * per_sample[block, None]
         if alone:
             cosines[np.arange(len(block)), block] = 0
         nearest[block] = cosines.max(axis=1)
