@@ -73,11 +73,11 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
 
     import enhg
     from benchmarks.problems import gram
-    from enhg.graphs import elastic_net
     from enhg.learning import clustering
+    from enhg.structures import elastic_net
 
-    structure = enhg.ElasticNetHypergraph(normalize="unit", **parameters)
-    learner = enhg.HypergraphClustering(n_clusters=10, graph=structure, random_state=0)
+    structure = enhg.ElasticNetHypergraph(preprocessing="unit", **parameters)
+    learner = enhg.HypergraphClustering(n_clusters=10, structure=structure, random_state=0)
     X = np.load(samples)
     learner.fit(X[:200])  # the warm-up
     spent: Counter[str] = Counter()
@@ -105,7 +105,7 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     spent["hypergraph"] = spent.pop("structure") - spent["representation"]
     spent["other"] = seconds - sum(spent.values())
     labels = np.where(np.arange(len(X)) % 100 == 0, learner.labels_, -1)
-    classifier = enhg.HypergraphClassifier(graph=learner.graph_)
+    classifier = enhg.HypergraphClassifier(structure=learner.graph_)
     result = {
         "seconds": seconds,
         "stages": dict(spent),

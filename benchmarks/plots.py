@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 Record = dict[str, Any]
 
-# Colours that people with any kind of colour vision can tell apart (Okabe and Ito, 2008), each
+# Colors that people with any kind of color vision can tell apart (Okabe and Ito, 2008), each
 # with a marker of its own.
 _LOOKS = {
     "enhg": ("#0072B2", "o"),

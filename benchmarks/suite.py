@@ -188,8 +188,8 @@ def full(options: Options) -> Outcome:
     """All 70 000 MNIST images, a = b = 0.1, and their clustering; ours and Gram in blocks"""
     problem = options.sized(SPARSE.but(count=70_000))
     with _on_disk(problem.samples(options.data)) as file:
-        ours = _apart("represent", problem, file, gram_runs=2, memory=_BUDGET)
-        whole = _apart("cluster", problem, file, gram_runs=2, memory=_BUDGET)
+        ours = _apart("represent", problem, file, gram_runs=2, memory_budget=_BUDGET)
+        whole = _apart("cluster", problem, file, gram_runs=2, memory_budget=_BUDGET)
     represented = whole["stages"]["representation"]
     rest = whole["seconds"] - represented + whole["diffusion_seconds"]
     return Outcome(
@@ -332,7 +332,7 @@ def memory(options: Options) -> Outcome:
         problem = SPARSE.but(count=count)
         with _on_disk(problem.samples(options.data)) as file:
             for budget in (None, _SMALL_BUDGET):
-                choices = {} if budget is None else {"memory": budget}
+                choices = {} if budget is None else {"memory_budget": budget}
                 records.append(_apart("represent", problem, file, **choices) | {"budget": budget})
     past = [record for record in records if record["budget"] is not None]
     exponent = _exponent(past, lambda record: record["peak_bytes"] - record["bytes_before"])

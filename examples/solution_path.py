@@ -9,5 +9,5 @@ for name, ridge in (("lasso", 0.0), ("elastic net", 1.0)):
     path = elastic_net_path(X, 5, ridge)
     z = path.at(0.1)
     first = [event.atom for event in path.events if event.kind == "enter"][:5]
-    print(f"{name}: {len(path.penalties)} breakpoints, {(z != 0).sum()} rebuilders at a = 0.1, ")
+    print(f"{name}: {len(path.alphas)} breakpoints, {(z != 0).sum()} rebuilders at a = 0.1, ")
     print(f"    the first to enter are samples {first}")

@@ -68,7 +68,7 @@ def test_infinities(fit, value, dtype):
 
 def test_text_and_complex_numbers(fit):
     with pytest.raises(ValueError, match="could not convert string to float"):
-        fit(np.full((30, 20), "grey"))
+        fit(np.full((30, 20), "gray"))
     with pytest.raises(ValueError, match="Complex data not supported"):
         fit(X + 1j)
 
@@ -133,7 +133,7 @@ def test_new_samples_of_other_features():
 
 def test_ready_hypergraph_of_other_samples():
     with pytest.raises(ValueError, match="graph has 3 vertices, but X has 30 samples"):
-        HypergraphClustering(2, graph=Hypergraph(np.eye(3))).fit(X)
+        HypergraphClustering(2, structure=Hypergraph(np.eye(3))).fit(X)
 
 
 # --- samples without a direction -----------------------------------------------------------

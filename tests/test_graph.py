@@ -49,7 +49,7 @@ def test_components_and_parts(kind):
     count, labels = graph.connected_components()
     assert count == 2
     assert labels.tolist() == [0, 0, 0, 1]
-    part = graph.part(labels == 0)
+    part = graph.subhypergraph(labels == 0)
     assert part.n_vertices == 3
     np.testing.assert_allclose(part.theta_dense(), graph.theta_dense()[:3, :3])
 

@@ -83,7 +83,7 @@ class TestLaplacian:
         x = np.arange(1.0, n + 1)
         np.testing.assert_allclose(hypergraph.theta @ x, expected @ x, atol=1e-12)
         np.testing.assert_allclose(hypergraph.laplacian.rmatvec(x), x - expected @ x, atol=1e-12)
-        a = hypergraph.factor.toarray()
+        a = hypergraph.theta_factor.toarray()
         np.testing.assert_allclose(a @ a.T, expected, **close)
         assert (hypergraph.theta_dense() == hypergraph.theta_dense().T).all()
 
@@ -101,7 +101,7 @@ class TestLaplacian:
     @pytest.mark.parametrize("soft", [False, True])
     @fast
     @given(data=st.data())
-    def test_quadratic_form_is_the_paper_s_regulariser(self, soft, data):
+    def test_quadratic_form_is_the_paper_s_regularizer(self, soft, data):
         hypergraph = data.draw(hypergraphs(soft=soft))
         h, w = hypergraph.incidence.toarray(), hypergraph.weights
         d, delta = hypergraph.vertex_degrees, hypergraph.edge_degrees
@@ -207,7 +207,7 @@ class TestStructure:
     @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float32, np.int64])
     def test_any_real_dtype_becomes_float64(self, dtype):
         hypergraph = Hypergraph(np.eye(3, dtype=dtype), np.ones(3, dtype=dtype))
-        matrices = (hypergraph.incidence, hypergraph.factor, hypergraph.theta_dense())
+        matrices = (hypergraph.incidence, hypergraph.theta_factor, hypergraph.theta_dense())
         arrays = (hypergraph.weights, hypergraph.vertex_degrees, hypergraph.edge_degrees)
         assert {array.dtype for array in matrices + arrays} == {np.dtype(np.float64)}
         assert hypergraph.theta.dtype == hypergraph.laplacian.dtype == np.float64
@@ -315,7 +315,7 @@ class TestImmutability:
     def test_no_array_can_be_written(self):
         hypergraph = Hypergraph(SOFT)
         arrays = [hypergraph.weights, hypergraph.vertex_degrees, hypergraph.edge_degrees]
-        for matrix in (hypergraph.incidence, hypergraph.factor):
+        for matrix in (hypergraph.incidence, hypergraph.theta_factor):
             arrays += [matrix.data, matrix.indices, matrix.indptr]
         for array in arrays:
             with pytest.raises(ValueError, match="read-only"):
@@ -346,7 +346,7 @@ class TestImmutability:
 
     def test_factor_is_computed_once(self):
         hypergraph = Hypergraph(SOFT)
-        assert hypergraph.factor.data is hypergraph.factor.data
+        assert hypergraph.theta_factor.data is hypergraph.theta_factor.data
 
 
 class Payload:

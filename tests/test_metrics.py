@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enhg import clustering_accuracy, normalized_mutual_information, unlabelled_accuracy
+from enhg import clustering_accuracy, normalized_mutual_information, unlabeled_accuracy
 
 fast = settings(max_examples=60, deadline=None)
 
 
 def pairs(largest_true=3, largest_pred=3):
-    """Two labellings of the same samples."""
+    """Two labelings of the same samples."""
     label = st.tuples(st.integers(0, largest_true), st.integers(0, largest_pred))
     return st.lists(label, min_size=1, max_size=12)
 
@@ -26,8 +26,8 @@ def best_by_trying_all(truth, labels):
     ) / len(truth)
 
 
-def entropy(*labellings):
-    outcomes = list(zip(*labellings, strict=True))
+def entropy(*labelings):
+    outcomes = list(zip(*labelings, strict=True))
     shares = [outcomes.count(outcome) / len(outcomes) for outcome in set(outcomes)]
     return -sum(share * log(share) for share in shares)
 
@@ -49,7 +49,7 @@ def test_labels_may_be_words():
     assert clustering_accuracy(words, [1, 1, 0, 0, 1]) == 0.8
     assert clustering_accuracy([1, 1, 0, 0, 1], words) == 0.8
     assert normalized_mutual_information(words, ["b", "b", "a", "a", "a"]) == pytest.approx(1)
-    assert unlabelled_accuracy(words, words, [True, False, False, False, False]) == 1
+    assert unlabeled_accuracy(words, words, [True, False, False, False, False]) == 1
 
 
 @fast
@@ -69,13 +69,13 @@ def test_nmi_takes_the_geometric_mean():
 
 
 def test_only_samples_without_a_given_label_are_scored():
-    assert unlabelled_accuracy([0, 1, 2, 3], [9, 1, 9, 3], [True, False, False, False]) == 2 / 3
+    assert unlabeled_accuracy([0, 1, 2, 3], [9, 1, 9, 3], [True, False, False, False]) == 2 / 3
 
 
 @pytest.mark.parametrize("missing", [None, ""])
 def test_a_sample_without_an_answer_is_wrong(missing):
     answers = np.array([missing, "b"], dtype=object)
-    assert unlabelled_accuracy(["a", "b"], answers, [False, False]) == 0.5
+    assert unlabeled_accuracy(["a", "b"], answers, [False, False]) == 0.5
 
 
 @pytest.mark.parametrize("score", [clustering_accuracy, normalized_mutual_information])
@@ -90,12 +90,12 @@ def test_labels_that_do_not_belong_together(score):
 
 def test_masks_that_cannot_be_scored():
     with pytest.raises(ValueError, match=r"\(2,\) and \(1,\)"):
-        unlabelled_accuracy([0, 1], [0], [False, False])
+        unlabeled_accuracy([0, 1], [0], [False, False])
     with pytest.raises(ValueError, match=r"mask of shape \(2,\), got shape \(3,\)"):
-        unlabelled_accuracy([0, 1], [0, 1], [False, False, True])
+        unlabeled_accuracy([0, 1], [0, 1], [False, False, True])
     with pytest.raises(ValueError, match=r"boolean mask.*int"):
-        unlabelled_accuracy([0, 1], [0, 1], [-1, 1])  # labels, not a mask
-    with pytest.raises(ValueError, match="no sample is unlabelled"):
-        unlabelled_accuracy([0, 1], [0, 1], [True, True])
+        unlabeled_accuracy([0, 1], [0, 1], [-1, 1])  # labels, not a mask
+    with pytest.raises(ValueError, match="no sample is unlabeled"):
+        unlabeled_accuracy([0, 1], [0, 1], [True, True])
     with pytest.raises(ValueError, match="empty"):
-        unlabelled_accuracy([], [], np.zeros(0, bool))
+        unlabeled_accuracy([], [], np.zeros(0, bool))

@@ -114,8 +114,8 @@ def test_samples_get_zero_mean_and_unit_length(dtype, no_warnings):
     wide = ready.astype(np.float64)
     np.testing.assert_allclose(wide.mean(axis=1), 0, atol=np.finfo(ready.dtype).eps)
     np.testing.assert_allclose(np.linalg.norm(wide, axis=1), 1, rtol=2e-7)
-    centred = X.astype(np.float64) - X.astype(np.float64).mean(axis=1, keepdims=True)
-    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    centerd = X.astype(np.float64) - X.astype(np.float64).mean(axis=1, keepdims=True)
+    expected = centerd / np.linalg.norm(centerd, axis=1, keepdims=True)
     np.testing.assert_allclose(ready, expected, atol=2 * np.finfo(ready.dtype).eps)
 
 
@@ -154,7 +154,7 @@ def test_huge_and_tiny_values_stay_in_range(size, unit, center, no_warnings):
     assert np.abs(scaled).max() > 0
 
 
-def test_the_largest_floats_can_be_centred(no_warnings):
+def test_the_largest_floats_can_be_centerd(no_warnings):
     top = np.finfo(np.float32).max
     X = np.array([[top, top, top, 0.0], [top, -top, 0.0, 0.0]], dtype=np.float32)
     shape = np.array([[0.25, 0.25, 0.25, -0.75], [1.0, -1.0, 0.0, 0.0]])
@@ -186,8 +186,8 @@ def test_faint_pictures_are_still_pictures(dtype, no_warnings):
     faint[2] = 200
     faint[2, 7] = 201  # a single pixel
     ready = normalize_samples(faint)
-    centred = faint.astype(np.float64) - faint.mean(axis=1, keepdims=True, dtype=np.float64)
-    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    centerd = faint.astype(np.float64) - faint.mean(axis=1, keepdims=True, dtype=np.float64)
+    expected = centerd / np.linalg.norm(centerd, axis=1, keepdims=True)
     np.testing.assert_allclose(ready, expected, atol=1e-3)
 
 
@@ -214,9 +214,9 @@ def test_bad_input_is_refused():
 def test_whitening_divides_every_direction_by_its_formula(shape, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=shape) * np.geomspace(10, 0.01, shape[1])).astype(dtype)
-    centred = normalize_samples(X.astype(np.float64))
-    centred -= centred.mean(axis=0)
-    U, spreads, Vt = np.linalg.svd(centred, full_matrices=False)
+    centerd = normalize_samples(X.astype(np.float64))
+    centerd -= centerd.mean(axis=0)
+    U, spreads, Vt = np.linalg.svd(centerd, full_matrices=False)
     expected = (U * (spreads / np.sqrt(1 + (spreads / (0.02 * spreads[0])) ** 2))) @ Vt
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     whitened = Normalizer.of(X, "whiten")(X)
@@ -297,7 +297,7 @@ def test_small_images_are_smoothed_less(features, times):
     np.testing.assert_allclose(learned(X), normalize_samples(mixed), atol=1e-12)
 
 
-def test_smoothing_finds_the_neighbours_of_pixels():
+def test_smoothing_finds_the_neighbors_of_pixels():
     mixing = Normalizer.of(blurred(1000, 10), "smooth").mixing.tocoo()
     places = np.stack(np.unravel_index([mixing.row, mixing.col], (12, 12)))
     apart = np.abs(places[:, 0] - places[:, 1]).sum(axis=0)

@@ -27,7 +27,7 @@ PROMISED = [
     "elastic_net_path",
     "normalized_mutual_information",
     "self_representation",
-    "unlabelled_accuracy",
+    "unlabeled_accuracy",
 ]
 
 

@@ -6,28 +6,17 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from enhg.files.models import load_model as load_model
-    from enhg.files.models import save_model as save_model
     from enhg.graph import Graph as Graph
-    from enhg.graphs.elastic_net import ElasticNetHypergraph as ElasticNetHypergraph
-    from enhg.graphs.gaussian import GaussianGraph as GaussianGraph
-    from enhg.graphs.knn import KNNHypergraph as KNNHypergraph
-    from enhg.graphs.l1_graph import L1Graph as L1Graph
-    from enhg.graphs.l1_hypergraph import L1Hypergraph as L1Hypergraph
-    from enhg.graphs.laplacian_eigenmap import LaplacianEigenmapGraph as LaplacianEigenmapGraph
-    from enhg.graphs.low_rank import LowRankGraph as LowRankGraph
-    from enhg.graphs.semantic_correlation import (
-        SemanticCorrelationHypergraph as SemanticCorrelationHypergraph,
-    )
-    from enhg.graphs.sparse_subspace import SparseSubspaceGraph as SparseSubspaceGraph
     from enhg.hypergraph import Hypergraph as Hypergraph
+    from enhg.io.models import load_model as load_model
+    from enhg.io.models import save_model as save_model
     from enhg.learning.classification import HypergraphClassifier as HypergraphClassifier
+    from enhg.learning.cluster_count import ClusterCount as ClusterCount
+    from enhg.learning.cluster_count import count_clusters as count_clusters
     from enhg.learning.clustering import HypergraphClustering as HypergraphClustering
-    from enhg.learning.count import ClusterCount as ClusterCount
-    from enhg.learning.count import count_clusters as count_clusters
     from enhg.metrics import clustering_accuracy as clustering_accuracy
     from enhg.metrics import normalized_mutual_information as normalized_mutual_information
-    from enhg.metrics import unlabelled_accuracy as unlabelled_accuracy
+    from enhg.metrics import unlabeled_accuracy as unlabeled_accuracy
     from enhg.preprocessing import normalize_samples as normalize_samples
     from enhg.representation.low_rank import LowRankRepresentation as LowRankRepresentation
     from enhg.representation.low_rank import low_rank_representation as low_rank_representation
@@ -35,35 +24,46 @@ if TYPE_CHECKING:
     from enhg.representation.path import elastic_net_path as elastic_net_path
     from enhg.representation.problem import Representation as Representation
     from enhg.representation.solver import self_representation as self_representation
+    from enhg.structures.elastic_net import ElasticNetHypergraph as ElasticNetHypergraph
+    from enhg.structures.gaussian import GaussianGraph as GaussianGraph
+    from enhg.structures.knn import KNNHypergraph as KNNHypergraph
+    from enhg.structures.l1_graph import L1Graph as L1Graph
+    from enhg.structures.l1_hypergraph import L1Hypergraph as L1Hypergraph
+    from enhg.structures.laplacian_eigenmap import LaplacianEigenmapGraph as LaplacianEigenmapGraph
+    from enhg.structures.low_rank import LowRankGraph as LowRankGraph
+    from enhg.structures.semantic_correlation import (
+        SemanticCorrelationHypergraph as SemanticCorrelationHypergraph,
+    )
+    from enhg.structures.sparse_subspace import SparseSubspaceGraph as SparseSubspaceGraph
 
 _ROOMS = {
-    "ClusterCount": "enhg.learning.count",
-    "ElasticNetHypergraph": "enhg.graphs.elastic_net",
+    "ClusterCount": "enhg.learning.cluster_count",
+    "ElasticNetHypergraph": "enhg.structures.elastic_net",
     "ElasticNetPath": "enhg.representation.path",
-    "GaussianGraph": "enhg.graphs.gaussian",
+    "GaussianGraph": "enhg.structures.gaussian",
     "Graph": "enhg.graph",
     "Hypergraph": "enhg.hypergraph",
     "HypergraphClassifier": "enhg.learning.classification",
     "HypergraphClustering": "enhg.learning.clustering",
-    "KNNHypergraph": "enhg.graphs.knn",
-    "L1Graph": "enhg.graphs.l1_graph",
-    "L1Hypergraph": "enhg.graphs.l1_hypergraph",
-    "LaplacianEigenmapGraph": "enhg.graphs.laplacian_eigenmap",
-    "LowRankGraph": "enhg.graphs.low_rank",
+    "KNNHypergraph": "enhg.structures.knn",
+    "L1Graph": "enhg.structures.l1_graph",
+    "L1Hypergraph": "enhg.structures.l1_hypergraph",
+    "LaplacianEigenmapGraph": "enhg.structures.laplacian_eigenmap",
+    "LowRankGraph": "enhg.structures.low_rank",
     "LowRankRepresentation": "enhg.representation.low_rank",
     "Representation": "enhg.representation.problem",
-    "SemanticCorrelationHypergraph": "enhg.graphs.semantic_correlation",
-    "SparseSubspaceGraph": "enhg.graphs.sparse_subspace",
+    "SemanticCorrelationHypergraph": "enhg.structures.semantic_correlation",
+    "SparseSubspaceGraph": "enhg.structures.sparse_subspace",
     "clustering_accuracy": "enhg.metrics",
-    "count_clusters": "enhg.learning.count",
+    "count_clusters": "enhg.learning.cluster_count",
     "elastic_net_path": "enhg.representation.path",
-    "load_model": "enhg.files.models",
+    "load_model": "enhg.io.models",
     "low_rank_representation": "enhg.representation.low_rank",
     "normalize_samples": "enhg.preprocessing",
     "normalized_mutual_information": "enhg.metrics",
-    "save_model": "enhg.files.models",
+    "save_model": "enhg.io.models",
     "self_representation": "enhg.representation.solver",
-    "unlabelled_accuracy": "enhg.metrics",
+    "unlabeled_accuracy": "enhg.metrics",
 }
 
 __all__ = sorted(_ROOMS)

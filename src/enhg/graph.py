@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
-from enhg._matrices import (
+from enhg._validation import (
     nonnegative_csr,
     nonnegative_dense,
     require_positive,
@@ -129,6 +129,6 @@ class Graph:
         labels.setflags(write=False)
         return int(count), labels
 
-    def part(self, mask: NDArray[np.bool_]) -> Graph:
+    def subhypergraph(self, mask: NDArray[np.bool_]) -> Graph:
         """The vertices of the mask and the edges among them."""
         return Graph(self._adjacency[mask][:, mask])

@@ -17,8 +17,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
-from enhg._archive import read_archive, write_archive
-from enhg._matrices import (
+from enhg._npz import read_archive, write_archive
+from enhg._validation import (
     nonnegative_csr,
     real_array,
     require_positive,
@@ -89,10 +89,7 @@ class Hypergraph:
         return type(self), (self.incidence, self.weights)
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(n_vertices={self.n_vertices}, n_edges={self.n_edges}, "
-            f"memberships={self._incidence.nnz})"
-        )
+        return f"{type(self).__name__}(n_vertices={self.n_vertices}, n_edges={self.n_edges}, memberships={self._incidence.nnz})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hypergraph):
@@ -143,7 +140,7 @@ class Hypergraph:
         return self._edge_degrees
 
     @property
-    def factor(self) -> sparse.csr_array:
+    def theta_factor(self) -> sparse.csr_array:
         """A = D_v^-½ H W^½ D_e^-½, so Θ = A Aᵀ: CSR over read-only arrays, computed once.
 
         The left singular vectors of A are the eigenvectors of Θ, the squared singular values
@@ -173,9 +170,9 @@ class Hypergraph:
 
     @property
     def laplacian(self) -> LinearOperator:
-        """L = I − Θ, the normalised Laplacian, as a symmetric operator; nothing n×n is formed.
+        """L = I − Θ, the normalized Laplacian, as a symmetric operator; nothing n×n is formed.
 
-        Tr(Fᵀ L F) is the paper's regulariser Ω(F) = ½ Σ_e Σ_{u,v} w(e) h(u, e) h(v, e) / δ(e) ·
+        Tr(Fᵀ L F) is the paper's regularizer Ω(F) = ½ Σ_e Σ_{u,v} w(e) h(u, e) h(v, e) / δ(e) ·
         ‖f(u)/√d(u) − f(v)/√d(v)‖², over ordered pairs (u, v).
         """
         theta = self.theta
@@ -189,12 +186,12 @@ class Hypergraph:
         """L = I − Θ as an n×n array, for small n."""
         return np.eye(self.n_vertices) - self.theta_dense()
 
-    def part(self, mask: NDArray[np.bool_]) -> Self:
+    def subhypergraph(self, mask: NDArray[np.bool_]) -> Self:
         """The vertices of the mask, with their memberships in the hyperedges that hold any.
 
         Examples
         --------
-        >>> Hypergraph.from_edges([[0, 1], [1, 2], [3]]).part(np.array([0, 0, 1, 1], bool)).edges()
+        >>> Hypergraph.from_edges([[0, 1], [1, 2], [3]]).subhypergraph(np.array([0, 0, 1, 1], bool)).edges()
         [array([0]), array([1])]
         """
         incidence = self._incidence[mask]
@@ -300,7 +297,7 @@ class Hypergraph:
     def from_clique_expansion(cls, adjacency: Any) -> Self:
         """Make the 2-uniform hypergraph of a graph: w({u, v}) = 2 a(u, v), so C is the adjacency.
 
-        Its Laplacian is half the graph's normalised Laplacian I − D^-½ A D^-½.
+        Its Laplacian is half the graph's normalized Laplacian I − D^-½ A D^-½.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 
 def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """AC: the share of samples labelled rightly under the best one-to-one matching.
+    """AC: the share of samples labeled rightly under the best one-to-one matching.
 
     Clusters are matched with classes so that as many samples as possible agree (the Hungarian
     method); where there are more clusters than classes, the rest count as wrong.
@@ -39,23 +39,22 @@ def normalized_mutual_information(labels_true: ArrayLike, labels_pred: ArrayLike
     return float(normalized_mutual_info_score(truth, labels, average_method="geometric"))
 
 
-def unlabelled_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike, given: ArrayLike) -> float:
+def unlabeled_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike, given: ArrayLike) -> float:
     """Accuracy on the samples whose label was not given; `given` is a boolean mask.
 
     Examples
     --------
-    >>> unlabelled_accuracy([0, 1, 1], [0, 1, 0], [True, False, False])
+    >>> unlabeled_accuracy([0, 1, 1], [0, 1, 0], [True, False, False])
     0.5
     """
     truth, labels = _paired(labels_true, labels_pred)
     mask = np.asarray(given)
     if mask.dtype != bool or mask.shape != truth.shape:
         raise ValueError(
-            f"given must be a boolean mask of shape {truth.shape}, "
-            f"got shape {mask.shape} of dtype {mask.dtype}"
+            f"given must be a boolean mask of shape {truth.shape}, got shape {mask.shape} of dtype {mask.dtype}"
         )
     if mask.all():
-        raise ValueError("no sample is unlabelled: there is nothing to score")
+        raise ValueError("no sample is unlabeled: there is nothing to score")
     return float(np.mean(truth[~mask] == labels[~mask]))
 
 

@@ -98,7 +98,7 @@ def normalized(X: NDArray, *, center: bool = True, unit: bool = True) -> tuple[N
     if center:
         result -= result.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(result, axis=1, keepdims=True)
-    # What centring leaves of a constant sample is rounding, not a direction.
+    # What centering leaves of a constant sample is rounding, not a direction.
     empty = lengths <= _rounding(X) * (largest / scale)
     result[empty[:, 0]] = 0
     if unit:
@@ -138,7 +138,7 @@ class Normalizer:
       move a face most, then count no more than what tells people apart. A direction of spread s
       is divided by √(1 + (s / 0.02 s₁)²), s₁ the largest: the weak ones stay as they are.
     - "smooth": "zero_mean", after features were mixed with those they are most correlated with;
-      of pixels these are the neighbours, so that strokes that lie a pixel apart still meet.
+      of pixels these are the neighbors, so that strokes that lie a pixel apart still meet.
       A feature takes (2r - 1)/8 of each of four others, r their correlation, and keeps the rest
       of itself; nothing where r is below 1/2, or small enough to be chance. This is done three
       times for every 64 features, at most 12 times, so that it reaches no further across small

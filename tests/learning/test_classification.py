@@ -31,7 +31,7 @@ def fitted(subspaces):
 
 
 def on(hypergraph, method="diffusion", **options):
-    return HypergraphClassifier(graph=hypergraph, method=method, **options)
+    return HypergraphClassifier(structure=hypergraph, method=method, **options)
 
 
 def test_scikit_learn_accepts_the_estimator():
@@ -63,14 +63,14 @@ def dense_F(hypergraph, y, alpha):
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.9, 0.999])
-@pytest.mark.parametrize("class_mass", MASSES)
-def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_mass):
+@pytest.mark.parametrize("class_balance", MASSES)
+def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_balance):
     hypergraph, y = soft
-    model = on(hypergraph, alpha=alpha, class_mass=class_mass).fit(np.zeros((30, 1)), y)
+    model = on(hypergraph, alpha=alpha, class_balance=class_balance).fit(np.zeros((30, 1)), y)
     F, Y = dense_F(hypergraph, y, alpha)
-    if class_mass == "equal":
+    if class_balance == "equal":
         F = F @ np.diag(1 / F.sum(axis=0))
-    if class_mass == "labels":
+    if class_balance == "labels":
         F = F @ np.diag(Y.sum(axis=0) / F.sum(axis=0))
     expected = F / F.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-5)
@@ -84,26 +84,26 @@ def test_class_mass_matters_as_alpha_nears_one(soft):
     """Without it every row of F tends to that of √d·√dᵀ·Y, and one class takes all."""
     hypergraph, y = soft
     X = np.zeros((30, 1))
-    plain = on(hypergraph, alpha=1 - 1e-6, class_mass="none").fit(X, y)
+    plain = on(hypergraph, alpha=1 - 1e-6, class_balance="none").fit(X, y)
     assert set(plain.transduction_) == {0}
     reach = np.bincount(y[:7], np.sqrt(hypergraph.vertex_degrees)[:7])
     limit = np.tile(reach / reach.sum(), (30, 1))
     np.testing.assert_allclose(plain.label_distributions_, limit, atol=1e-4)
-    scaled = on(hypergraph, alpha=1 - 1e-6, class_mass="equal").fit(X, y)
+    scaled = on(hypergraph, alpha=1 - 1e-6, class_balance="equal").fit(X, y)
     assert set(scaled.transduction_) == {0, 1, 2}
-    by_labels = on(hypergraph, alpha=1 - 1e-6, class_mass="labels").fit(X, y)
+    by_labels = on(hypergraph, alpha=1 - 1e-6, class_balance="labels").fit(X, y)
     odds = by_labels.label_distributions_ / scaled.label_distributions_
     np.testing.assert_allclose(odds / odds[:, :1], np.tile([1, 0.5, 0.25], (30, 1)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("class_mass", MASSES)
-def test_renaming_the_classes_renames_the_answer(soft, class_mass):
+@pytest.mark.parametrize("class_balance", MASSES)
+def test_renaming_the_classes_renames_the_answer(soft, class_balance):
     hypergraph, y = soft
     X = np.zeros((30, 1))
     names = np.array([30, 10, 20])
     renamed = np.where(y >= 0, names[y], -1)
-    plain = on(hypergraph, class_mass=class_mass).fit(X, y)
-    other = on(hypergraph, class_mass=class_mass).fit(X, renamed)
+    plain = on(hypergraph, class_balance=class_balance).fit(X, y)
+    other = on(hypergraph, class_balance=class_balance).fit(X, renamed)
     assert other.classes_.tolist() == [10, 20, 30]
     np.testing.assert_array_equal(other.transduction_, names[plain.transduction_])
     np.testing.assert_allclose(
@@ -118,18 +118,18 @@ def test_impossible_alphas_are_refused_before_the_long_work(alpha):
             raise AssertionError("the structure was built")
 
     with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
-        HypergraphClassifier(graph=Slow(), alpha=alpha).fit(np.eye(4), [0, 1, -1, -1])
+        HypergraphClassifier(structure=Slow(), alpha=alpha).fit(np.eye(4), [0, 1, -1, -1])
 
 
 def test_unknown_class_mass():
-    with pytest.raises(ValueError, match=r"class_mass must be .*, got True"):
-        HypergraphClassifier(class_mass=True).fit(np.eye(4), [0, 1, -1, -1])
+    with pytest.raises(ValueError, match=r"class_balance must be .*, got True"):
+        HypergraphClassifier(class_balance=True).fit(np.eye(4), [0, 1, -1, -1])
 
 
 # --- samples that no label reaches -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("class_mass", MASSES)
+@pytest.mark.parametrize("class_balance", MASSES)
 @pytest.mark.parametrize(
     ("y", "mark"),
     [
@@ -140,9 +140,9 @@ def test_unknown_class_mass():
         (np.array([True, *[None] * 4, False, *[None] * 4], dtype=object), None),
     ],
 )
-def test_components_without_a_label_are_reported(y, mark, class_mass):
+def test_components_without_a_label_are_reported(y, mark, class_balance):
     with pytest.warns(UserWarning, match=r"no label reaches 4 of 10 samples.*row 6\)") as caught:
-        model = on(THREE_COMPONENTS, class_mass=class_mass).fit(TEN, y)
+        model = on(THREE_COMPONENTS, class_balance=class_balance).fit(TEN, y)
     assert "Label one of them" in str(caught[0].message)
     assert model.unreached_.tolist() == [False] * 6 + [True] * 4
     assert model.transduction_[6:].tolist() == [mark] * 4
@@ -178,9 +178,9 @@ def test_new_sample_beside_unreached_ones_has_no_label():
     X[:10, :20] += 3 * rng.normal(size=20)
     y = np.full(40, -1)
     y[[0, 1, 11, 12]] = [5, 5, 6, 6]
-    structure = ElasticNetHypergraph(normalize="unit")
+    structure = ElasticNetHypergraph(preprocessing="unit")
     with pytest.warns(UserWarning, match="no label reaches 20 of 40"):
-        model = HypergraphClassifier(graph=structure).fit(X, y)
+        model = HypergraphClassifier(structure=structure).fit(X, y)
     new = X[[2, 25]]
     assert model.predict(new).tolist() == [5, -1]
     proba = model.predict_proba(new)
@@ -232,7 +232,7 @@ def test_minus_one_and_one_are_two_classes(dtype):
     assert model.classes_.tolist() == [0, 1]
 
 
-def test_all_samples_labelled():
+def test_all_samples_labeled():
     for y in (np.arange(10) % 3, np.arange(10) % 3 == 0, list("abcabcabca")):
         model = on(CONNECTED, alpha=0.1).fit(TEN, y)
         assert model.transduction_.tolist() == list(y)
@@ -296,7 +296,7 @@ def test_probabilities_average_those_of_the_rebuilders(fitted, subspaces):
     np.testing.assert_array_equal(fitted.predict(new), fitted.classes_[proba.argmax(axis=1)])
     memberships = fitted.structure_.attach(new).memberships.toarray()
     for row, weights in zip(proba, memberships, strict=True):
-        expected = np.average(fitted.label_distributions_, axis=0, weights=weights)
+        expected = np.average(fitted.label_distributions_, axis=0, weighting=weights)
         np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
@@ -315,9 +315,9 @@ def test_hypergraph_of_other_samples():
 
 
 def test_parameters_reach_the_structure():
-    model = HypergraphClassifier(graph=ElasticNetHypergraph(), alpha=0.5)
-    copy = clone(model).set_params(graph__lam=0.125, class_mass="none")
-    assert (copy.graph.lam, copy.alpha, copy.class_mass) == (0.125, 0.5, "none")
+    model = HypergraphClassifier(structure=ElasticNetHypergraph(), alpha=0.5)
+    copy = clone(model).set_params(graph__lam=0.125, class_balance="none")
+    assert (copy.graph.lam, copy.alpha, copy.class_balance) == (0.125, 0.5, "none")
     assert clone(on(CONNECTED)).graph == CONNECTED
 
 

@@ -15,7 +15,7 @@ from enhg import (
     Representation,
     clustering_accuracy,
 )
-from enhg.learning.doubt import outlying
+from enhg.learning.scores import outlying
 
 SPECTRA = ("auto", "equal", "resolvent")
 FIVE_COMPONENTS = Hypergraph.from_edges(
@@ -48,7 +48,9 @@ def test_scikit_learn_accepts_the_estimator():
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_independent_subspaces_are_told_apart(union_of_subspaces, seed, spectrum):
     X, y = union_of_subspaces(seed, n_subspaces=2 + seed)
-    labels = HypergraphClustering(2 + seed, spectrum=spectrum, random_state=0).fit_predict(X)
+    labels = HypergraphClustering(
+        2 + seed, eigenvector_weighting=spectrum, random_state=0
+    ).fit_predict(X)
     assert clustering_accuracy(y, labels) == 1
 
 
@@ -56,7 +58,7 @@ def test_independent_subspaces_are_told_apart(union_of_subspaces, seed, spectrum
 def test_noise_joins_the_subspaces_and_does_not_mix_them(union_of_subspaces, spectrum):
     X, y = union_of_subspaces(9, per_subspace=60)
     X += 0.2 * np.random.default_rng(9).normal(size=X.shape)
-    model = HypergraphClustering(4, spectrum=spectrum, random_state=0).fit(X)
+    model = HypergraphClustering(4, eigenvector_weighting=spectrum, random_state=0).fit(X)
     assert model.graph_.connected_components()[0] < 4
     assert clustering_accuracy(y, model.labels_) > 0.98
 
@@ -72,7 +74,9 @@ def test_duplicated_samples_stay_together(union_of_subspaces):
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_components_are_the_clusters(spectrum):
     """As many components as clusters: nothing is left to choose."""
-    model = HypergraphClustering(5, graph=FIVE_COMPONENTS, spectrum=spectrum, random_state=0)
+    model = HypergraphClustering(
+        5, structure=FIVE_COMPONENTS, eigenvector_weighting=spectrum, random_state=0
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         labels = model.fit_predict(np.zeros((14, 1)))
@@ -83,7 +87,9 @@ def test_components_are_the_clusters(spectrum):
 @pytest.mark.parametrize("spectrum", SPECTRA)
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_more_components_than_clusters(spectrum, k):
-    model = HypergraphClustering(k, graph=FIVE_COMPONENTS, spectrum=spectrum, random_state=0)
+    model = HypergraphClustering(
+        k, structure=FIVE_COMPONENTS, eigenvector_weighting=spectrum, random_state=0
+    )
     with pytest.warns(UserWarning, match=f"5 components, more than the {k} clusters") as caught:
         labels = model.fit_predict(np.zeros((14, 1)))
     advice = str(caught[0].message)
@@ -102,7 +108,7 @@ def test_fragments_do_not_take_the_place_of_clusters(spectrum):
     edges = [*blocks, *([30 + i, 30 + j] for i, j in blocks), [0, 30]]
     pairs = [[60 + 2 * i, 61 + 2 * i] for i in range(9)]
     graph = Hypergraph.from_edges([*edges, *pairs])
-    model = HypergraphClustering(2, graph=graph, spectrum=spectrum, random_state=0)
+    model = HypergraphClustering(2, structure=graph, eigenvector_weighting=spectrum, random_state=0)
     with pytest.warns(UserWarning, match=r"10 components, .* 18 samples in ones too small"):
         model.fit(np.zeros((78, 1)))
     assert clustering_accuracy(np.repeat([0, 1], 30), model.labels_[:60]) == 1
@@ -125,7 +131,7 @@ def test_blank_images_do_not_take_the_place_of_clusters(union_of_subspaces, blan
 
 def test_nothing_is_sure_where_nothing_is_linked():
     X = np.random.default_rng(0).normal(size=(60, 20))
-    model = HypergraphClustering(3, graph=ElasticNetHypergraph(gamma=0.5), random_state=0)
+    model = HypergraphClustering(3, structure=ElasticNetHypergraph(gamma=0.5), random_state=0)
     with pytest.warns(UserWarning, match=r"raise gamma \(on the relative scale, above 1\)"):
         model.fit(X)
     assert not model.confidence_.any()
@@ -140,7 +146,7 @@ class PlainStructure(BaseEstimator):
 
 
 def test_any_structure_will_do():
-    model = HypergraphClustering(2, graph=PlainStructure(), random_state=0).fit(np.eye(12))
+    model = HypergraphClustering(2, structure=PlainStructure(), random_state=0).fit(np.eye(12))
     assert sorted(np.bincount(model.labels_)) == [6, 6]
     assert not hasattr(model, "representation_")
 
@@ -148,7 +154,7 @@ def test_any_structure_will_do():
 @pytest.mark.parametrize("graph", ["enhg", ElasticNetHypergraph, np.eye(3)], ids=repr)
 def test_what_is_no_structure_is_refused(graph):
     with pytest.raises(ValueError, match="graph must be a structure, a Hypergraph or a Graph, got"):
-        HypergraphClustering(2, graph=graph).fit(np.eye(12))
+        HypergraphClustering(2, structure=graph).fit(np.eye(12))
 
 
 def test_one_cluster():
@@ -161,7 +167,7 @@ def test_one_cluster():
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_as_many_clusters_as_samples(spectrum):
     X = np.random.default_rng(0).normal(size=(25, 30))
-    model = HypergraphClustering(25, spectrum=spectrum, random_state=0)
+    model = HypergraphClustering(25, eigenvector_weighting=spectrum, random_state=0)
     assert len(set(model.fit_predict(X))) == 25
     assert model.spectrum_.residuals.max() < 1e-10
 
@@ -199,7 +205,9 @@ def test_attributes(fitted, subspaces):
 
 
 def test_rows_may_be_left_as_they_are(subspaces):
-    model = HypergraphClustering(4, spectrum="equal", unit_rows=False, random_state=0)
+    model = HypergraphClustering(
+        4, eigenvector_weighting="equal", normalize_rows=False, random_state=0
+    )
     model.fit(subspaces[0])
     np.testing.assert_array_equal(model.embedding_, model.spectrum_.vectors[:, :4])
 
@@ -210,9 +218,9 @@ def test_confidence_is_one_minus_the_ratio_of_distances():
     assert model.confidence_.min() >= 0
     assert model.confidence_.max() <= 1
     points = model.embedding_
-    centres = [points[model.labels_ == c].mean(axis=0) for c in range(3)]
+    centers = [points[model.labels_ == c].mean(axis=0) for c in range(3)]
     for i, label in enumerate(model.labels_):
-        distances = [np.linalg.norm(points[i] - centre) for centre in centres]
+        distances = [np.linalg.norm(points[i] - center) for center in centers]
         own = distances.pop(label)
         assert model.confidence_[i] == pytest.approx(1 - own / min(distances), abs=1e-2)
 
@@ -227,7 +235,7 @@ def test_subspaces_apart_give_more_confidence_than_noise(fitted):
 
 
 def test_ready_hypergraph_is_taken_as_it_is(fitted, subspaces):
-    ready = HypergraphClustering(4, graph=fitted.graph_, random_state=0).fit(subspaces[0])
+    ready = HypergraphClustering(4, structure=fitted.graph_, random_state=0).fit(subspaces[0])
     assert ready.graph_ is fitted.graph_
     np.testing.assert_array_equal(ready.labels_, fitted.labels_)
     assert not hasattr(ready, "representation_")
@@ -235,25 +243,25 @@ def test_ready_hypergraph_is_taken_as_it_is(fitted, subspaces):
 
 def test_hypergraph_of_other_samples(fitted):
     with pytest.raises(ValueError, match="graph has 120 vertices, but X has 7 samples"):
-        HypergraphClustering(2, graph=fitted.graph_).fit(np.eye(7))
+        HypergraphClustering(2, structure=fitted.graph_).fit(np.eye(7))
 
 
 def test_nothing_of_an_earlier_fit_stays(subspaces):
     X = subspaces[0][:14]
     model = HypergraphClustering(2, random_state=0).fit(X)
-    model.set_params(n_clusters=5, graph=FIVE_COMPONENTS).fit(X)
+    model.set_params(n_clusters=5, structure=FIVE_COMPONENTS).fit(X)
     assert not hasattr(model, "representation_")
 
 
 def test_structure_given_is_not_touched(subspaces):
     structure = ElasticNetHypergraph(gamma=5)
-    HypergraphClustering(4, graph=structure, random_state=0).fit(subspaces[0])
+    HypergraphClustering(4, structure=structure, random_state=0).fit(subspaces[0])
     with pytest.raises(NotFittedError):
         check_is_fitted(structure)
 
 
 def test_parameters_reach_the_structure(subspaces):
-    model = HypergraphClustering(4, graph=ElasticNetHypergraph(), random_state=0)
+    model = HypergraphClustering(4, structure=ElasticNetHypergraph(), random_state=0)
     assert "graph__gamma" in model.get_params()
     copy = clone(model).set_params(graph__gamma=3.0, graph__level=9)
     assert (copy.graph.gamma, copy.graph.level) == (3.0, 9)
@@ -263,13 +271,13 @@ def test_parameters_reach_the_structure(subspaces):
 
 
 def test_clone_of_a_model_with_a_ready_hypergraph():
-    model = HypergraphClustering(5, graph=FIVE_COMPONENTS, random_state=0)
+    model = HypergraphClustering(5, structure=FIVE_COMPONENTS, random_state=0)
     assert clone(model).graph == FIVE_COMPONENTS
 
 
 def test_threads_do_not_change_the_result(subspaces):
     fits = [
-        HypergraphClustering(4, graph=ElasticNetHypergraph(n_jobs=jobs), random_state=0)
+        HypergraphClustering(4, structure=ElasticNetHypergraph(n_jobs=jobs), random_state=0)
         for jobs in (1, 2)
     ]
     one, two = (model.fit(subspaces[0]) for model in fits)
@@ -299,7 +307,7 @@ def test_pixels_of_any_type(dtype):
 
 def test_unknown_spectrum(subspaces):
     with pytest.raises(ValueError, match=r"spectrum must be .*, got 'flat'"):
-        HypergraphClustering(2, spectrum="flat").fit(subspaces[0])
+        HypergraphClustering(2, eigenvector_weighting="flat").fit(subspaces[0])
 
 
 def test_impossible_numbers_are_refused_before_the_long_work():
@@ -309,7 +317,7 @@ def test_impossible_numbers_are_refused_before_the_long_work():
 
     for k in (0, 31, 2.0, True):
         with pytest.raises(ValueError, match=r"n_clusters must be .*\(30\), got"):
-            HypergraphClustering(k, graph=Slow()).fit(np.ones((30, 2)))
+            HypergraphClustering(k, structure=Slow()).fit(np.ones((30, 2)))
 
 
 # --- new samples, and doubt ----------------------------------------------------------------------
@@ -343,7 +351,7 @@ def test_new_samples_of_another_width(fitted):
 
 
 def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
-    model = HypergraphClustering(4, graph=fitted.graph_, random_state=0).fit(subspaces[0])
+    model = HypergraphClustering(4, structure=fitted.graph_, random_state=0).fit(subspaces[0])
     assert not hasattr(model, "outlier_scores_")
     with pytest.raises(ValueError, match=r"attach new samples.*got a Hypergraph"):
         model.predict(subspaces[0])
@@ -351,12 +359,12 @@ def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
 
 def test_frozen_structure_is_not_built_again_and_knows_new_samples(fitted, subspaces):
     frozen = FrozenEstimator(fitted.structure_)
-    model = HypergraphClustering(4, graph=frozen, random_state=0).fit(subspaces[0])
+    model = HypergraphClustering(4, structure=frozen, random_state=0).fit(subspaces[0])
     assert model.graph_ is fitted.graph_
     np.testing.assert_array_equal(model.labels_, fitted.labels_)
     np.testing.assert_array_equal(model.predict(subspaces[0]), fitted.predict(subspaces[0]))
     with pytest.raises(ValueError, match="vertices, but X has 5 samples"):
-        HypergraphClustering(4, graph=frozen).fit(subspaces[0][:5])
+        HypergraphClustering(4, structure=frozen).fit(subspaces[0][:5])
 
 
 def test_foreign_membership_is_the_step_to_other_clusters(union_of_subspaces):
@@ -369,7 +377,7 @@ def test_foreign_membership_is_the_step_to_other_clusters(union_of_subspaces):
     to_vertex = (H / graph.edge_degrees).T
     other = model.labels_[:, None] != model.labels_
     expected = ((to_edge @ to_vertex) * other).sum(axis=1)
-    np.testing.assert_allclose(model.foreign_membership_, expected, atol=1e-12)
+    np.testing.assert_allclose(model.boundary_scores_, expected, atol=1e-12)
     assert expected.max() > 0.1
 
 
@@ -385,11 +393,11 @@ def test_copies_do_not_make_outliers_of_others(union_of_subspaces):
 
 def test_corrected_samples(fitted, subspaces):
     X = subspaces[0]
-    all_of_them = fitted.structure_.corrected()
+    all_of_them = fitted.structure_.reconstruct()
     assert all_of_them.shape == X.shape
-    np.testing.assert_allclose(fitted.structure_.corrected([3, 5]), all_of_them[[3, 5]])
-    np.testing.assert_allclose(fitted.structure_.corrected(3), all_of_them[[3]])
-    assert fitted.structure_.corrected([]).shape == (0, X.shape[1])
+    np.testing.assert_allclose(fitted.structure_.reconstruct([3, 5]), all_of_them[[3, 5]])
+    np.testing.assert_allclose(fitted.structure_.reconstruct(3), all_of_them[[3]])
+    assert fitted.structure_.reconstruct([]).shape == (0, X.shape[1])
     # Subspaces rebuild their samples, whose mean and scale are kept.
     np.testing.assert_allclose(all_of_them.mean(axis=1), X.mean(axis=1))
     cosines = [np.corrcoef(a, b)[0, 1] for a, b in zip(all_of_them, X, strict=True)]

@@ -11,7 +11,7 @@ from enhg import (
     HypergraphClustering,
     clustering_accuracy,
     normalized_mutual_information,
-    unlabelled_accuracy,
+    unlabeled_accuracy,
 )
 from enhg.datasets import load
 
@@ -51,7 +51,7 @@ def test_all_subjects(faces, clustered):
 
 
 def accuracy_from_a_tenth(data, hypergraph, draws=3):
-    """Mean accuracy on the rest, with a tenth of every class labelled at random."""
+    """Mean accuracy on the rest, with a tenth of every class labeled at random."""
     scores = []
     for seed in range(draws):
         rng = np.random.RandomState(seed)
@@ -59,8 +59,8 @@ def accuracy_from_a_tenth(data, hypergraph, draws=3):
         for label in np.unique(data.y):
             members = rng.permutation(np.flatnonzero(data.y == label))
             given[members[: round(0.1 * len(members))]] = True
-        model = HypergraphClassifier(graph=hypergraph).fit(data.X, np.where(given, data.y, -1))
-        scores.append(unlabelled_accuracy(data.y, model.transduction_, given))
+        model = HypergraphClassifier(structure=hypergraph).fit(data.X, np.where(given, data.y, -1))
+        scores.append(unlabeled_accuracy(data.y, model.transduction_, given))
     return np.mean(scores)
 
 
@@ -77,7 +77,7 @@ def test_digits_from_a_tenth_of_the_labels(digits, clustered_digits):
 
 
 def test_new_digits(digits):
-    """Unlabelled samples help: it beats the nearest neighbour among the labelled ones."""
+    """Unlabeled samples help: it beats the nearest neighbor among the labeled ones."""
     ahead = []
     for seed in range(3):
         order = np.random.RandomState(seed).permutation(len(digits.y))
@@ -95,7 +95,7 @@ def test_new_digits(digits):
 def test_ten_subjects_are_counted(faces):
     found = HypergraphClustering("auto", random_state=0).fit(faces.first_classes(10).X)
     assert abs(found.n_clusters_ - 10) <= 1
-    assert found.cluster_count_.sure
+    assert found.cluster_count_.reliable
 
 
 def test_corrupted_faces_are_found(faces):
@@ -133,11 +133,11 @@ def test_one_label_a_subject(faces, clustered):
     hidden = given == -1
 
     def accuracy(**options):
-        model = HypergraphClassifier(graph=clustered.graph_, **options).fit(faces.X, given)
-        return unlabelled_accuracy(faces.y, model.transduction_, ~hidden)
+        model = HypergraphClassifier(structure=clustered.graph_, **options).fit(faces.X, given)
+        return unlabeled_accuracy(faces.y, model.transduction_, ~hidden)
 
     assert accuracy() > 0.85
-    assert accuracy() > accuracy(method="diffusion", class_mass="none", alpha=0.998) + 0.03
+    assert accuracy() > accuracy(method="diffusion", class_balance="none", alpha=0.998) + 0.03
 
 
 def test_faces_to_label_are_chosen_better_than_at_random(faces, clustered):
@@ -146,8 +146,8 @@ def test_faces_to_label_are_chosen_better_than_at_random(faces, clustered):
     def accuracy(rows):
         given = np.full(len(faces.y), -1)
         given[rows] = faces.y[rows]
-        model = HypergraphClassifier(graph=clustered.graph_).fit(faces.X, given)
-        return unlabelled_accuracy(faces.y, model.transduction_, given != -1)
+        model = HypergraphClassifier(structure=clustered.graph_).fit(faces.X, given)
+        return unlabeled_accuracy(faces.y, model.transduction_, given != -1)
 
     random = [accuracy(rng.permutation(len(faces.y))[:76]) for _ in range(3)]
     assert accuracy(clustered.suggest(76)) > max(random) + 0.05

@@ -133,7 +133,7 @@ def ring_of_blocks(b, m, link):
     weights = np.r_[np.ones(b), np.full(b * m, link)]
     angles = 2 * np.pi * ((np.arange(b) + 1) // 2) / b
     values = 1 - link * (1 - np.cos(angles)) / (1 + 2 * link)
-    return Hypergraph.from_edges(edges, weights=weights), values
+    return Hypergraph.from_edges(edges, weighting=weights), values
 
 
 @pytest.mark.parametrize("link", [1e-2, 1e-4])
@@ -209,14 +209,14 @@ def whole():
 
 
 def test_equal_is_the_top_eigenvectors(whole):
-    points = embed(whole[1], 4, "equal", unit_rows=False)
+    points = embed(whole[1], 4, "equal", normalize_rows=False)
     np.testing.assert_array_equal(points, whole[1].vectors[:, :4])
 
 
 def test_resolvent_is_that_of_the_laplacian(whole):
     """V diag(μ/(1 − λ + μ)) Vᵀ = μ(L + μI)⁻¹ with μ = 1 − λ_k."""
     hypergraph, spectrum = whole
-    points = embed(spectrum, 4, "resolvent", unit_rows=False)
+    points = embed(spectrum, 4, "resolvent", normalize_rows=False)
     L = hypergraph.laplacian_dense()
     mu = np.linalg.eigvalsh(L)[3]
     expected = mu * np.linalg.inv(L + mu * np.eye(25))
@@ -225,7 +225,7 @@ def test_resolvent_is_that_of_the_laplacian(whole):
 
 @pytest.mark.parametrize("kind", ["equal", "resolvent"])
 def test_unit_rows_keep_their_direction(whole, kind):
-    plain = embed(whole[1], 4, kind, unit_rows=False)
+    plain = embed(whole[1], 4, kind, normalize_rows=False)
     unit = embed(whole[1], 4, kind)
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1)
     np.testing.assert_allclose(
@@ -254,5 +254,5 @@ def test_components_are_points_far_apart(kind, k):
 
 def test_resolvent_without_any_gap():
     only_ones = Spectrum(np.ones(3), np.eye(5, 3), np.zeros(3))
-    points = embed(only_ones, 2, "resolvent", unit_rows=False)
+    points = embed(only_ones, 2, "resolvent", normalize_rows=False)
     np.testing.assert_array_equal(points, np.eye(5, 3))

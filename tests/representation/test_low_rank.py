@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from enhg.graphs.low_rank import LowRankGraph
 from enhg.representation.low_rank import low_rank_representation
+from enhg.structures.low_rank import LowRankGraph
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +22,11 @@ def objective(X, Z, lam):
 
 def test_without_noise_it_is_the_projector_on_the_column_space(X):
     """The shape interaction matrix UUᵀ, the closed form of Liu et al."""
-    found = low_rank_representation(X, lam=100, tol=1e-8, max_iter=5000)
+    found = low_rank_representation(X, error_weight=100, tol=1e-8, max_iter=5000)
     U, S, _ = np.linalg.svd(X, full_matrices=False)
     U = U[:, S > 1e-10]
     np.testing.assert_allclose(found.coefficients, U @ U.T, atol=1e-5)
-    np.testing.assert_allclose(found.errors, 0, atol=1e-5)
+    np.testing.assert_allclose(found.residuals, 0, atol=1e-5)
 
 
 @pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
@@ -35,49 +35,49 @@ def test_it_is_as_good_as_a_convex_solver(X, lam):
     Z = cp.Variable((len(X), len(X)))
     cost = cp.normNuc(Z) + lam * cp.sum(cp.norm(X - Z @ X, axis=1))
     best = cp.Problem(cp.Minimize(cost)).solve(solver=cp.SCS, eps=1e-7, max_iters=100_000)
-    found = low_rank_representation(X, lam=lam, tol=1e-5, max_iter=5000)
+    found = low_rank_representation(X, error_weight=lam, tol=1e-5, max_iter=5000)
     assert objective(X, found.coefficients, lam) == pytest.approx(best, rel=1e-4)
     assert found.gap <= 1e-5
-    np.testing.assert_allclose(found.errors, X - found.coefficients @ X, atol=1e-9)
+    np.testing.assert_allclose(found.residuals, X - found.coefficients @ X, atol=1e-9)
 
 
 def test_the_gap_bounds_the_distance_from_the_optimum(X):
     exact = objective(
-        X, low_rank_representation(X, lam=0.5, tol=1e-9, max_iter=20_000).coefficients, 0.5
+        X, low_rank_representation(X, error_weight=0.5, tol=1e-9, max_iter=20_000).coefficients, 0.5
     )
     for count in (1, 5, 20, 50):
         with pytest.warns(ConvergenceWarning, match="duality gap"):
-            loose = low_rank_representation(X, lam=0.5, tol=1e-10, max_iter=count)
+            loose = low_rank_representation(X, error_weight=0.5, tol=1e-10, max_iter=count)
         value = objective(X, loose.coefficients, 0.5)
         assert exact - 1e-7 <= value
         assert value - exact <= loose.gap * value + 1e-7
 
 
 def test_small_lam_gives_nothing_and_all_error(X):
-    found = low_rank_representation(X, lam=1e-3)
+    found = low_rank_representation(X, error_weight=1e-3)
     np.testing.assert_array_equal(found.coefficients, 0)
-    np.testing.assert_allclose(found.errors, X, atol=1e-12)
+    np.testing.assert_allclose(found.residuals, X, atol=1e-12)
 
 
 def test_a_sample_far_from_all_is_an_error_as_a_whole(X):
     spoilt = X.copy()
     spoilt[4] = np.random.default_rng(2).normal(size=X.shape[1])
     spoilt[4] /= np.linalg.norm(spoilt[4])
-    lengths = np.linalg.norm(low_rank_representation(spoilt, lam=0.8).errors, axis=1)
+    lengths = np.linalg.norm(low_rank_representation(spoilt, error_weight=0.8).errors, axis=1)
     assert lengths.argmax() == 4
     assert lengths[4] > 2 * np.delete(lengths, 4).max()
 
 
 def test_subspaces_are_blocks_of_the_graph(X):
     for power in (2, 4):
-        A = LowRankGraph(lam=10, power=power, normalize="none").fit(X).graph_.adjacency
+        A = LowRankGraph(error_weight=10, power=power, preprocessing="none").fit(X).graph_.adjacency
         own = np.arange(len(X)) // 7
         inside = A[own[:, None] == own].sum()
         assert inside > 0.999 * A.sum()
 
 
 def test_the_graph_is_the_cosine_of_the_places_to_a_power(X):
-    structure = LowRankGraph(lam=0.5, power=3, normalize="none").fit(X)
+    structure = LowRankGraph(error_weight=0.5, power=3, preprocessing="none").fit(X)
     # The source has samples in columns: its Z is the transpose, its U of that.
     U, S, _ = np.linalg.svd(structure.low_rank_.coefficients.T)
     places = U * np.sqrt(S)
@@ -91,7 +91,7 @@ def test_the_graph_is_the_cosine_of_the_places_to_a_power(X):
 
 def test_a_graph_of_nothing_is_told(X):
     with pytest.warns(UserWarning, match=r"each is alone: raise lam \(now 1e-06\)"):
-        LowRankGraph(lam=1e-6, normalize="none").fit(X)
+        LowRankGraph(error_weight=1e-6, preprocessing="none").fit(X)
 
 
 @pytest.mark.parametrize(

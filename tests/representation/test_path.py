@@ -31,7 +31,7 @@ def without(X: np.ndarray, i: int) -> np.ndarray:
 
 def points(path: ElasticNetPath) -> tuple[np.ndarray, np.ndarray]:
     """Penalties and solutions at all breakpoints and at the middles between them."""
-    a = path.penalties
+    a = path.alphas
     z = path.coefficients.toarray()
     middles = (a[:-1] + a[1:]) / 2
     return np.append(a, middles), np.vstack([z, *(path.at(middle) for middle in middles)])
@@ -55,14 +55,14 @@ def own_violation(X: np.ndarray, path: ElasticNetPath) -> float:
     i = path.index
     assert not path.coefficients[:, [i]].nnz
     others = ElasticNetPath(
-        path.penalties, path.coefficients[:, np.arange(len(X)) != i], path.events, i, path.lam
+        path.alphas, path.coefficients[:, np.arange(len(X)) != i], path.events, i, path.lam
     )
     return violation(without(X, i), X[i], others)
 
 
 def assert_events_match_supports(path: ElasticNetPath) -> None:
     support: set[int] = set()
-    for step, (upper, lower) in enumerate(pairwise(path.penalties)):
+    for step, (upper, lower) in enumerate(pairwise(path.alphas)):
         for event in path.events:
             if event.step == step:
                 # Entering twice or leaving from outside would be a contradiction in itself.
@@ -70,7 +70,7 @@ def assert_events_match_supports(path: ElasticNetPath) -> None:
                 support ^= {event.atom}
         inside = np.flatnonzero(path.at((upper + lower) / 2))
         assert set(inside.tolist()) == support
-    assert max(event.step for event in path.events) < len(path.penalties) - 1
+    assert max(event.step for event in path.events) < len(path.alphas) - 1
 
 
 def left(path: ElasticNetPath) -> list[PathEvent]:
@@ -82,7 +82,7 @@ def left(path: ElasticNetPath) -> list[PathEvent]:
 
 def test_exit_and_entry_with_the_other_sign_by_hand() -> None:
     path = elastic_net_path(EXIT_EXAMPLE, 0)
-    np.testing.assert_allclose(path.penalties, [9, 6 / 5, 1, 3 / 13, 0], rtol=1e-13)
+    np.testing.assert_allclose(path.alphas, [9, 6 / 5, 1, 3 / 13, 0], rtol=1e-13)
     expected = [[0, 0, 0], [0, 0, 3 / 5], [0, 1, 0], [0, 15 / 13, 0], [0, 6, -3]]
     np.testing.assert_allclose(path.coefficients.toarray(), expected, rtol=1e-12, atol=1e-13)
     assert path.events == (
@@ -98,7 +98,7 @@ def test_orthonormal_atoms_are_soft_thresholded() -> None:
     atoms, lam = np.eye(4), 0.5
     target = np.array([3.0, -2.0, 1.0, 0.0])
     path = elastic_net_path(target[None], 0, lam, dictionary=atoms)
-    np.testing.assert_allclose(path.penalties, [3, 2, 1, 0])
+    np.testing.assert_allclose(path.alphas, [3, 2, 1, 0])
     for a in (2.5, 1.3, 0.4, 0.0):
         soft = np.sign(target) * np.maximum(np.abs(target) - a, 0) / (1 + lam)
         np.testing.assert_allclose(path.at(a), soft, atol=1e-14)
@@ -113,7 +113,7 @@ def test_lasso_equals_lars_path(n: int, d: int) -> None:
     path = elastic_net_path(X, 3)
     alphas, _, coefficients = lars_path(without(X, 3).T, X[3], method="lasso")
     a = alphas * d
-    np.testing.assert_allclose(path.penalties, a, atol=1e-9)
+    np.testing.assert_allclose(path.alphas, a, atol=1e-9)
     middles = (a[:-1] + a[1:]) / 2
     between = (coefficients[:, :-1] + coefficients[:, 1:]) / 2
     for at, reference in zip([*a, *middles], [*coefficients.T, *between.T], strict=True):
@@ -128,8 +128,8 @@ def test_elastic_net_equals_lars_path_on_augmented_data(n: int, d: int, lam: flo
     design = np.vstack([X[1:].T, np.sqrt(lam) * np.eye(n - 1)])
     target = np.append(X[0], np.zeros(n - 1))
     alphas, _, coefficients = lars_path(design, target, method="lasso")
-    assert len(path.penalties) == len(alphas)
-    np.testing.assert_allclose(path.penalties, alphas * len(target), atol=1e-9)
+    assert len(path.alphas) == len(alphas)
+    np.testing.assert_allclose(path.alphas, alphas * len(target), atol=1e-9)
     np.testing.assert_allclose(path.coefficients.toarray()[:, 1:], coefficients.T, atol=1e-9)
 
 
@@ -138,7 +138,7 @@ def test_elastic_net_equals_lars_path_on_augmented_data(n: int, d: int, lam: flo
 def test_equals_coordinate_descent(n: int, d: int, lam: float) -> None:
     X = gaussian(n, d, seed=2)
     path = elastic_net_path(X, n - 1, lam)
-    for a in path.penalties[0] * np.array([0.9, 0.5, 0.1]):
+    for a in path.alphas[0] * np.array([0.9, 0.5, 0.1]):
         options = {"fit_intercept": False, "tol": 1e-14, "max_iter": 10**6}
         if lam == 0:
             model = Lasso(alpha=a / d, **options)
@@ -157,8 +157,8 @@ def test_equals_coordinate_descent(n: int, d: int, lam: float) -> None:
 def test_optimal_everywhere_and_events_match(n: int, d: int, lam: float) -> None:
     X = gaussian(n, d, seed=3)
     path = elastic_net_path(X, 5, lam)
-    assert path.penalties[-1] == 0
-    assert np.all(np.diff(path.penalties) < 0)
+    assert path.alphas[-1] == 0
+    assert np.all(np.diff(path.alphas) < 0)
     assert own_violation(X, path) < 1e-12
     assert_events_match_supports(path)
 
@@ -185,9 +185,9 @@ def test_errors_do_not_build_up_over_hundreds_of_steps() -> None:
 @settings(deadline=None, max_examples=150)
 def test_small_integers_full_of_ties_and_duplicates(X: np.ndarray, lam: float) -> None:
     path = elastic_net_path(X, 0, lam)
-    assert path.penalties[0] == np.abs(X[1:] @ X[0]).max()
-    assert path.penalties[-1] == 0
-    if path.penalties[0] == 0:
+    assert path.alphas[0] == np.abs(X[1:] @ X[0]).max()
+    assert path.alphas[-1] == 0
+    if path.alphas[0] == 0:
         assert path.events == ()
     else:
         assert own_violation(X, path) < 1e-12
@@ -212,7 +212,7 @@ def test_second_duplicate_stays_out_of_the_lasso(i: int) -> None:
     assert_events_match_supports(path)
     if i == 0:
         single = elastic_net_path(X, 0)
-        np.testing.assert_allclose(path.penalties, single.penalties, atol=1e-11)
+        np.testing.assert_allclose(path.alphas, single.penalties, atol=1e-11)
         for a in points(single)[0]:
             merged = path.at(a)[:10]
             merged[1:5] += path.at(a)[10:14]
@@ -238,15 +238,15 @@ def test_near_duplicates_at_the_limit_of_float64(seed: int) -> None:
     X = rng.normal(size=(n, d))[rng.integers(0, max(1, n // 2), size=n)]
     X += 10.0 ** rng.integers(-14, -3) * rng.normal(size=(n, d))
     path = elastic_net_path(X, 0)
-    assert path.penalties[-1] == 0
-    assert np.all(np.diff(path.penalties) < 0)
+    assert path.alphas[-1] == 0
+    assert np.all(np.diff(path.alphas) < 0)
     assert own_violation(X, path) < 1e-5
 
 
 def test_duplicates_share_their_weight_under_a_ridge() -> None:
     X = gaussian(10, 6, seed=6)
     X = np.vstack([X, X[4], -X[4]])
-    path = elastic_net_path(X, 0, lam=0.3)
+    path = elastic_net_path(X, 0, ridge=0.3)
     z = path.coefficients.toarray()
     assert np.abs(z[:, 4]).max() > 0.01
     np.testing.assert_allclose(z[:, 10], z[:, 4], atol=1e-13)
@@ -260,7 +260,7 @@ def test_a_copy_of_the_sample_is_used_alone() -> None:
     X = np.vstack([gaussian(8, 5, seed=7), gaussian(8, 5, seed=7)])
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     path = elastic_net_path(X, 2)
-    np.testing.assert_allclose(path.penalties, [1, 0])
+    np.testing.assert_allclose(path.alphas, [1, 0])
     np.testing.assert_allclose(path.at(0.25), 0.75 * (np.arange(16) == 10), atol=1e-13)
 
 
@@ -269,7 +269,7 @@ def test_exact_combination_ends_without_residual(extra: int) -> None:
     X = gaussian(6 + extra, 12, seed=8)  # in all fewer and more samples than features
     X[0] = 2 * X[1] - X[2] + 0.5 * X[3]
     path = elastic_net_path(X, 0)
-    assert path.penalties[-1] == 0
+    assert path.alphas[-1] == 0
     np.testing.assert_allclose(path.at(0.0) @ X, X[0], atol=1e-11)
     if not extra:  # independent atoms: the combination is the only one
         np.testing.assert_allclose(path.at(0.0), [0, 2, -1, 0.5, 0, 0], atol=1e-11)
@@ -292,7 +292,7 @@ def test_lasso_ends_when_the_active_atoms_span_the_data() -> None:
 def test_zero_sample_and_orthogonal_sample_stay_zero(target: list[float], lam: float) -> None:
     X = np.array([target, [1.0, 2.0, 0.0], [3.0, -1.0, 0.0], [0.0, 0.0, 0.0]])
     path = elastic_net_path(X, 0, lam)
-    assert path.penalties.tolist() == [0.0]
+    assert path.alphas.tolist() == [0.0]
     assert path.events == ()
     assert not path.at(0.0).any()
     assert path.fraction.tolist() == [0.0]
@@ -303,7 +303,7 @@ def test_sample_orthogonal_up_to_rounding_stays_zero() -> None:
     X = np.vstack([basis[0], gaussian(15, 19, seed=12) @ basis[1:]])
     assert np.abs(X[1:] @ X[0]).max() > 0
     path = elastic_net_path(X, 0)
-    assert path.penalties.tolist() == [0.0]
+    assert path.alphas.tolist() == [0.0]
     assert not path.at(0.0).any()
 
 
@@ -332,7 +332,7 @@ def test_scaling_the_data_scales_the_penalties(seed: int, c: float) -> None:
     X = gaussian(12, 8, seed)
     path = elastic_net_path(X, 0, 0.2)
     scaled = elastic_net_path(c * X, 0, 0.2 * c**2)
-    np.testing.assert_allclose(scaled.penalties, c**2 * path.penalties, atol=1e-9 * c**2)
+    np.testing.assert_allclose(scaled.penalties, c**2 * path.alphas, atol=1e-9 * c**2)
     np.testing.assert_allclose(scaled.at(c**2 * 0.3), path.at(0.3), atol=1e-9)
 
 
@@ -340,7 +340,7 @@ def test_stopping_early_gives_the_beginning_of_the_path() -> None:
     X = gaussian(30, 12, seed=15)
     whole = elastic_net_path(X, 0)
     a_min = float(whole.penalties[4:6].mean())
-    to_penalty = elastic_net_path(X, 0, a_min=a_min)
+    to_penalty = elastic_net_path(X, 0, alpha_min=a_min)
     after_steps = elastic_net_path(X, 0, max_steps=4)
     for short in (to_penalty, after_steps):
         np.testing.assert_array_equal(short.penalties[:5], whole.penalties[:5])
@@ -350,7 +350,7 @@ def test_stopping_early_gives_the_beginning_of_the_path() -> None:
     assert len(after_steps.penalties) == 5
     assert to_penalty.penalties[-1] == a_min
     np.testing.assert_allclose(to_penalty.at(a_min), whole.at(a_min), atol=1e-13)
-    none = elastic_net_path(X, 0, a_min=whole.penalties[0] + 1)
+    none = elastic_net_path(X, 0, alpha_min=whole.penalties[0] + 1)
     assert not none.at(whole.penalties[0] + 1).any()
 
 
@@ -366,7 +366,7 @@ def test_input_is_not_changed_and_integers_are_accepted() -> None:
 
 
 def test_at_above_and_below_the_path() -> None:
-    path = elastic_net_path(EXIT_EXAMPLE, 0, a_min=1.0)
+    path = elastic_net_path(EXIT_EXAMPLE, 0, alpha_min=1.0)
     assert not path.at(9.0).any()
     assert not path.at(1e9).any()
     np.testing.assert_allclose(path.at(1.1), [0, 0.5, 0.3], atol=1e-14)  # 6 − 5a and 3a − 3

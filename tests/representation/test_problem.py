@@ -78,7 +78,9 @@ def test_relative_gammas_count_from_where_zero_stops_being_optimal(seed, loss, l
 
 
 def test_absolute_gammas_are_taken_as_given():
-    found = problem(gamma=0.18, scale="absolute").gammas(np.array([0.0, 1.0, 9.0]), np.ones(3))
+    found = problem(gamma=0.18, gamma_scale="absolute").gammas(
+        np.array([0.0, 1.0, 9.0]), np.ones(3)
+    )
     np.testing.assert_array_equal(found, 0.18)
 
 
@@ -97,7 +99,7 @@ def test_clean_and_errors_add_up_to_the_samples(dtype):
     Z = sparse.random_array((4, 9), density=0.3, rng=rng, format="csr")
     nothing = np.zeros(4)
     found = Representation(Z, nothing, nothing, nothing, X, A)
-    assert found.clean.dtype == found.errors.dtype == dtype
-    np.testing.assert_allclose(found.clean, Z.toarray() @ A, atol=1e-6)
-    np.testing.assert_allclose(found.clean + found.errors, X, atol=1e-6)
-    assert found.clean is found.clean  # computed once
+    assert found.reconstruction.dtype == found.residuals.dtype == dtype
+    np.testing.assert_allclose(found.reconstruction, Z.toarray() @ A, atol=1e-6)
+    np.testing.assert_allclose(found.reconstruction + found.residuals, X, atol=1e-6)
+    assert found.reconstruction is found.reconstruction  # computed once

@@ -31,22 +31,22 @@ def samples(n=60, d=30, *, rank=None, seed=0, dtype=np.float64):
     return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(dtype)
 
 
-def gammas(X, A, gamma, loss, scale):
+def gammas(X, A, gamma, loss, gamma_scale):
     """γᵢ by the documentation, without the solver's code."""
     X, own = X.astype(np.float64), A is None
     correlations = np.abs(X @ (X if own else A.astype(np.float64)).T)
     if own:
         np.fill_diagonal(correlations, 0)
-    if scale == "absolute":
+    if gamma_scale == "absolute":
         return np.full(len(X), float(gamma))
     lengths = np.linalg.norm(X, axis=1) if loss == "norm" else np.ones(len(X))
     return gamma * lengths / correlations.max(axis=1)
 
 
-def violations(X, Z, gamma, lam, loss, scale, A=None):
+def violations(X, Z, gamma, lam, loss, gamma_scale, A=None):
     """The KKT violation of every row relative to a, in float64, straight from the definition."""
     own = A is None
-    G = gammas(X, A, gamma, loss, scale)
+    G = gammas(X, A, gamma, loss, gamma_scale)
     X = X.astype(np.float64)
     A = X if own else A.astype(np.float64)
     Z = Z.toarray()
@@ -80,10 +80,10 @@ SETTINGS = list(
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_row_is_optimal_and_the_certificate_says_so(shape, dtype):
     X = samples(*shape, dtype=dtype)
-    for loss, scale, lam, gamma in SETTINGS:
-        found = self_representation(X, gamma=gamma, lam=lam, loss=loss, scale=scale)
-        true = violations(X, found.coefficients, gamma, lam, loss, scale)
-        label = f"{loss} {scale} lam={lam} gamma={gamma}"
+    for loss, gamma_scale, lam, gamma in SETTINGS:
+        found = self_representation(X, gamma=gamma, lam=lam, loss=loss, gamma_scale=gamma_scale)
+        true = violations(X, found.coefficients, gamma, lam, loss, gamma_scale)
+        label = f"{loss} {gamma_scale} lam={lam} gamma={gamma}"
         # At an exact fit a is near 1e-8; γᵢ is computed in the precision of the data.
         rounding = 1e-5 if dtype == np.float32 else 1e-7
         assert true.max() <= TOL + rounding, label
@@ -113,7 +113,7 @@ def test_tight_tolerances_are_reached_in_float64():
 def test_equals_scikit_learns_elastic_net(a, b):
     X = samples(40, 25)
     Z = self_representation(
-        X, gamma=1 / a, lam=b / (2 * a), scale="absolute", tol=1e-10
+        X, gamma=1 / a, lam=b / (2 * a), gamma_scale="absolute", tol=1e-10
     ).coefficients.toarray()
     d = X.shape[1]
     model = ElasticNet(
@@ -126,7 +126,7 @@ def test_equals_scikit_learns_elastic_net(a, b):
 
 def test_equals_scikit_learns_lasso_in_value():
     X, a = samples(40, 25), 0.05
-    Z = self_representation(X, gamma=1 / a, lam=0, scale="absolute", tol=1e-9).coefficients
+    Z = self_representation(X, gamma=1 / a, lam=0, gamma_scale="absolute", tol=1e-9).coefficients
     G = np.full(len(X), 1 / a)
     model = Lasso(alpha=a / X.shape[1], fit_intercept=False, tol=1e-14, max_iter=100_000)
     peers = [np.insert(model.fit(np.delete(X, i, 0).T, X[i]).coef_, i, 0) for i in range(5)]
@@ -159,9 +159,9 @@ def test_equals_a_convex_solver(loss, lam):
 def test_equals_the_lars_en_path(ridge):
     X = samples(30, 50)
     path = elastic_net_path(X, 3, ridge)
-    for a in np.linspace(path.penalties[1], 0.01, 5):
+    for a in np.linspace(path.alphas[1], 0.01, 5):
         found = self_representation(
-            X, gamma=1 / a, lam=ridge / (2 * a), scale="absolute", tol=1e-10
+            X, gamma=1 / a, lam=ridge / (2 * a), gamma_scale="absolute", tol=1e-10
         )
         np.testing.assert_allclose(found.coefficients[[3]].toarray()[0], path.at(a), atol=1e-8)
 
@@ -175,7 +175,7 @@ def test_the_norm_loss_is_a_point_of_the_squared_one():
     np.testing.assert_allclose(norm.ridge_penalty, 2 * 0.3 * sigma / G, rtol=1e-8)
     i = 11
     squared = self_representation(
-        X, gamma=G[i] / sigma[i], lam=0.3, scale="absolute", tol=1e-10
+        X, gamma=G[i] / sigma[i], lam=0.3, gamma_scale="absolute", tol=1e-10
     ).coefficients[[i]]
     np.testing.assert_allclose(squared.toarray(), norm.coefficients[[i]].toarray(), atol=1e-7)
 
@@ -195,7 +195,7 @@ def test_the_relative_scale_turns_at_one(loss):
 
 @pytest.mark.parametrize("loss", ["squared", "norm"])
 def test_the_papers_gamma_gives_nothing(loss):
-    found = self_representation(samples(), gamma=0.18, lam=0.01, loss=loss, scale="absolute")
+    found = self_representation(samples(), gamma=0.18, lam=0.01, loss=loss, gamma_scale="absolute")
     assert found.coefficients.nnz == 0
 
 
@@ -243,32 +243,32 @@ def test_every_way_gives_the_same(monkeypatch, ways, loss):
     )
 
 
-@pytest.mark.parametrize("memory", [1, 2**30])
-def test_atoms_that_do_not_correlate_with_the_sample_itself_may_enter(memory):
+@pytest.mark.parametrize("memory_budget", [1, 2**30])
+def test_atoms_that_do_not_correlate_with_the_sample_itself_may_enter(memory_budget):
     rng = np.random.default_rng(0)
     X = (rng.random((40, 100)) < 0.1) * rng.random((40, 100))  # many pairs have a product of zero
     assert (X @ X.T == 0).sum() > 200
-    found = self_representation(X, gamma=100, lam=0.1, memory=memory)
+    found = self_representation(X, gamma=100, lam=0.1, memory_budget=memory_budget)
     assert violations(X, found.coefficients, 100, 0.1, "squared", "relative").max() <= TOL
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("scale", ["relative", "absolute"])
-def test_a_giant_among_the_samples_hides_no_correlations(dtype, scale):
+@pytest.mark.parametrize("gamma_scale", ["relative", "absolute"])
+def test_a_giant_among_the_samples_hides_no_correlations(dtype, gamma_scale):
     X = samples(100, 50)
     X[:, -1] = X[0] = 0
     X[0, -1] = 1e7 if dtype == np.float32 else 1e16
     X = X.astype(dtype)
-    found = self_representation(X, scale=scale)
+    found = self_representation(X, gamma_scale=gamma_scale)
     assert np.diff(found.coefficients.indptr)[1:].min() > 0
     with np.errstate(divide="ignore", invalid="ignore"):  # the giant correlates with nobody
-        violated = violations(X, found.coefficients, 10, 5, "squared", scale)
+        violated = violations(X, found.coefficients, 10, 5, "squared", gamma_scale)
     assert violated[1:].max() <= 1.1 * TOL
 
 
 def test_large_gamma_on_the_absolute_scale_finds_small_correlations():
     X = np.eye(30, dtype=np.float32) + np.float32(2e-7) * np.eye(30, k=1, dtype=np.float32)
-    found = self_representation(X, gamma=1e9, lam=0.01, scale="absolute")
+    found = self_representation(X, gamma=1e9, lam=0.01, gamma_scale="absolute")
     assert found.coefficients.nnz > 0
     assert violations(X, found.coefficients, 1e9, 0.01, "squared", "absolute").max() <= 1.1 * TOL
 
@@ -289,13 +289,15 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_certificates_hold_for_data_of_every_kind(kind, dtype):
     rng = np.random.default_rng(0)
-    for loss, lam, memory in product(("squared", "norm"), (0.0, 0.1, 10.0), (1, 2**30)):
+    for loss, lam, memory_budget in product(("squared", "norm"), (0.0, 0.1, 10.0), (1, 2**30)):
         n, d, gamma = rng.integers(20, 120), rng.integers(50, 100), 10 ** rng.uniform(0, 3)
         X = KINDS[kind](rng, n, d).astype(dtype)
         X = X[X.any(axis=1)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = self_representation(X, gamma=gamma, lam=lam, loss=loss, memory=memory)
+            found = self_representation(
+                X, gamma=gamma, lam=lam, loss=loss, memory_budget=memory_budget
+            )
         violated = violations(X, found.coefficients, gamma, lam, loss, "relative")
         assert (violated <= found.certificate + 0.1 * TOL).all()
         # The norm loss may not get there where it is about to fit exactly.
@@ -306,15 +308,15 @@ def test_certificates_hold_for_data_of_every_kind(kind, dtype):
 def test_any_memory_will_do(dtype):
     X = samples(150, 40, dtype=dtype)
     plain = self_representation(X, gamma=20, lam=2, tol=1e-7)
-    for memory in (1, 20_000, 150 * 150 * X.itemsize, 2**30):
-        other = self_representation(X, gamma=20, lam=2, tol=1e-7, memory=memory)
+    for memory_budget in (1, 20_000, 150 * 150 * X.itemsize, 2**30):
+        other = self_representation(X, gamma=20, lam=2, tol=1e-7, memory_budget=memory_budget)
         assert other.certificate.max() <= 1e-7
         np.testing.assert_allclose(
             other.coefficients.toarray(), plain.coefficients.toarray(), atol=1e-6
         )
     for wrong in (0, -1, 1.5, "2G"):
-        with pytest.raises(ValueError, match="memory must be a positive number of bytes"):
-            self_representation(X, memory=wrong)
+        with pytest.raises(ValueError, match="memory_budget must be a positive number of bytes"):
+            self_representation(X, memory_budget=wrong)
 
 
 def test_no_gram_matrix_is_made_beyond_the_budget(monkeypatch):
@@ -322,9 +324,9 @@ def test_no_gram_matrix_is_made_beyond_the_budget(monkeypatch):
     made = []
     gram = solver.Crew.gram
     monkeypatch.setattr(solver.Crew, "gram", lambda self, A: made.append(len(A)) or gram(self, A))
-    self_representation(X, memory=150 * 150 * 8 // 2)
+    self_representation(X, memory_budget=150 * 150 * 8 // 2)
     assert not made
-    self_representation(X, memory=2**30)
+    self_representation(X, memory_budget=2**30)
     assert made == [150]
 
 
@@ -358,16 +360,22 @@ def test_a_dictionary_holds_nobody_out():
     assert found.coefficients.shape == (1, 17)
     true = violations(X[:1], found.coefficients, 6, 0.2, "squared", "relative", A)
     assert true.max() <= 2 * TOL
-    np.testing.assert_allclose(found.clean, found.coefficients @ found.dictionary)
-    np.testing.assert_allclose(found.clean + found.errors, X[:1])
+    np.testing.assert_allclose(found.reconstruction, found.coefficients @ found.dictionary)
+    np.testing.assert_allclose(found.reconstruction + found.residuals, X[:1])
 
 
-@pytest.mark.parametrize("memory", [1, 2**30])
+@pytest.mark.parametrize("memory_budget", [1, 2**30])
 @pytest.mark.parametrize("lam", [0, 0.5])
-def test_sparse_errors_are_atoms_of_their_own(memory, lam):
+def test_sparse_errors_are_atoms_of_their_own(memory_budget, lam):
     X, weight = samples(12, 9), 0.4
     found = self_representation(
-        X, gamma=20, lam=lam, scale="absolute", error_weight=weight, tol=1e-8, memory=memory
+        X,
+        gamma=20,
+        lam=lam,
+        gamma_scale="absolute",
+        error_weight=weight,
+        tol=1e-8,
+        memory_budget=memory_budget,
     )
     assert found.sparse_errors.nnz
     for i in (0, 5, 11):
@@ -378,7 +386,7 @@ def test_sparse_errors_are_atoms_of_their_own(memory, lam):
         cp.Problem(cp.Minimize(cost), [z[i] == 0]).solve(solver=cp.CLARABEL)
         np.testing.assert_allclose(found.coefficients[[i]].toarray()[0], z.value, atol=1e-4)
         np.testing.assert_allclose(found.sparse_errors[[i]].toarray()[0], e.value, atol=1e-4)
-    np.testing.assert_allclose(found.errors, X - found.coefficients @ X, atol=1e-12)
+    np.testing.assert_allclose(found.residuals, X - found.coefficients @ X, atol=1e-12)
 
 
 def test_sparse_errors_beside_a_dictionary():
@@ -386,7 +394,7 @@ def test_sparse_errors_beside_a_dictionary():
     spoilt = X[:3].copy()
     spoilt[1, 7] += 3
     found = self_representation(
-        spoilt, gamma=500, lam=0, dictionary=X, error_weight=0.3, scale="absolute"
+        spoilt, gamma=500, lam=0, dictionary=X, error_weight=0.3, gamma_scale="absolute"
     )
     assert found.coefficients.shape == (3, 30)
     assert found.sparse_errors.shape == (3, 20)
@@ -420,7 +428,7 @@ def test_exact_combinations_reach_the_floor_of_the_norm_loss(dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = self_representation(X.astype(dtype), gamma=50, lam=0, loss="norm")
-    assert np.linalg.norm(found.errors[[0, 3]], axis=1).max() <= 1e-5
+    assert np.linalg.norm(found.residuals[[0, 3]], axis=1).max() <= 1e-5
     np.testing.assert_allclose(found.coefficients[[0]].toarray()[0, [1, 2]], 1, atol=1e-3)
     assert found.certificate.max() <= TOL
 
@@ -515,7 +523,7 @@ def test_progress_is_told(monkeypatch):
         ({"gamma": "big"}, "gamma must be a finite number, got 'big'"),
         ({"lam": -1}, "lam must be at least 0, got -1"),
         ({"loss": "huber"}, r"loss must be one of \('norm', 'squared'\), got 'huber'"),
-        ({"scale": "log"}, "scale must be one of .* got 'log'"),
+        ({"gamma_scale": "log"}, "gamma_scale must be one of .* got 'log'"),
         ({"tol": 0}, "tol must be a positive number, got 0"),
         ({"tol": np.inf}, "tol must be a positive number, got inf"),
         ({"n_jobs": "2"}, "n_jobs must be a whole number .* got '2'"),

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 from sklearn.datasets import load_digits as _sklearn_digits
 
-from enhg.files import read_samples
-from enhg.files.images import read_folder
+from enhg.io import read_samples
+from enhg.io.images import read_folder
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,7 @@ def _from_openml(source: _Source) -> Dataset:
         found = fetch_openml(data_id=source.openml, as_frame=False, parser="liac-arff")
     except OSError as error:  # urllib's errors are OSErrors
         raise OSError(
-            f"{source.title} could not be fetched from OpenML ({error}); try again, or give the "
-            f"folder that holds {source.file}"
+            f"{source.title} could not be fetched from OpenML ({error}); try again, or give the folder that holds {source.file}"
         ) from error
     assert source.from_openml is not None
     X, y = source.from_openml(found.data, found.target)

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.learning._structure import Placement, attach, fit_structure
+from enhg.learning._base import Placement, attach, fit_structure
 from enhg.learning.diffusion import check_alpha, component_sums, diffuse, poisson
-from enhg.learning.doubt import foreign_membership
+from enhg.learning.queries import most_telling
+from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import eigenpairs_among, fragments
-from enhg.learning.suggestion import most_telling
 from enhg.preprocessing import check_samples
 
 _FEW_LABELS = 5  # a class on average, below which Poisson learning is better
@@ -35,7 +35,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    graph : structure, Hypergraph or Graph, optional
+    structure : structure, Hypergraph or Graph, optional
         What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
         estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
         as it is, and so is what a structure in scikit-learn's `FrozenEstimator` was fitted to.
@@ -45,7 +45,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         five labels a class on average.
     alpha : float
         α in (0, 1), of diffusion: the nearer to 1, the further labels reach.
-    class_mass : {"equal", "labels", "none"}
+    class_balance : {"equal", "labels", "none"}
         The columns of F are scaled so that all classes have equal mass, or masses in proportion
         to the labels given, or not at all (the paper). Without it the class with most labels
         swallows the others as α nears 1, and proportions of a few labels are mostly chance. In
@@ -68,11 +68,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         far from one that nothing of it arrives.
     method_ : {"diffusion", "poisson"}
         The one that was used.
-    labelled_ : ndarray of int
+    labeled_indices_ : ndarray of int
         The samples that had a label.
     structure_ : structure or None
         What built `graph_`, fitted; None where a ready one was given.
-    foreign_membership_ : ndarray of shape (n_samples,)
+    boundary_scores_ : ndarray of shape (n_samples,)
         From 0 to 1: the part of a sample's hyperedges that belongs to samples of other labels.
     outlier_scores_ : ndarray of shape (n_samples,)
         From 0 to 1: how far a sample is from all that could rebuild it (see
@@ -101,34 +101,34 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     graph_: Hypergraph | Graph
     structure_: Any
     method_: Literal["diffusion", "poisson"]
-    foreign_membership_: NDArray
+    boundary_scores_: NDArray
     outlier_scores_: NDArray
 
     def __init__(
         self,
         *,
-        graph: BaseEstimator | Hypergraph | Graph | None = None,
+        structure: BaseEstimator | Hypergraph | Graph | None = None,
         method: Literal["auto", "diffusion", "poisson"] = "auto",
         alpha: float = 0.98,
-        class_mass: Literal["equal", "labels", "none"] = "equal",
+        class_balance: Literal["equal", "labels", "none"] = "equal",
         verbose: bool = False,
     ) -> None:
-        self.graph = graph
+        self.structure = structure
         self.method = method
         self.alpha = alpha
-        self.class_mass = class_mass
+        self.class_balance = class_balance
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> HypergraphClassifier:
         """Spread the labels y over the samples.
 
         A missing label is −1 (also as text), an empty string, None or NaN. Only where y holds
-        nothing but the numbers −1 and 1 are these the two classes, and every sample labelled; a
+        nothing but the numbers −1 and 1 are these the two classes, and every sample labeled; a
         warning says so.
         """
-        if self.class_mass not in ("equal", "labels", "none"):
+        if self.class_balance not in ("equal", "labels", "none"):
             raise ValueError(
-                f'class_mass must be "equal", "labels" or "none", got {self.class_mass!r}'
+                f'class_balance must be "equal", "labels" or "none", got {self.class_balance!r}'
             )
         if self.method not in ("auto", "diffusion", "poisson"):
             raise ValueError(
@@ -147,14 +147,14 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, X)
         Y = np.zeros((len(labels), len(self.classes_)))
         Y[np.flatnonzero(~missing), codes] = 1
-        self.labelled_ = np.flatnonzero(~missing)
+        self.labeled_indices_ = np.flatnonzero(~missing)
         F = self._spread(Y)
         self.unreached_ = F.max(axis=1) == 0
         self.label_distributions_ = _rows_to_sum_one(F)
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.transduction_ = self._labels(self.label_distributions_)
         codes = np.where(self.unreached_, len(self.classes_), F.argmax(axis=1))
-        self.foreign_membership_ = foreign_membership(self.graph_, codes, len(self.classes_) + 1)
+        self.boundary_scores_ = boundary_scores(self.graph_, codes, len(self.classes_) + 1)
         if self.unreached_.any():
             warnings.warn(
                 f"no label reaches {int(self.unreached_.sum())} of {len(Y)} samples (the first is "
@@ -167,18 +167,18 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _spread(self, Y: NDArray) -> NDArray:
         """F: non-negative, a row of zeros where no label arrives."""
-        few = len(self.labelled_) < _FEW_LABELS * len(self.classes_)
+        few = len(self.labeled_indices_) < _FEW_LABELS * len(self.classes_)
         automatic: Literal["diffusion", "poisson"] = "poisson" if few else "diffusion"
         self.method_ = automatic if self.method == "auto" else self.method
         if self.method_ == "diffusion":
             F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
-            if self.class_mass != "none":
+            if self.class_balance != "none":
                 F /= F.sum(axis=0)
-            if self.class_mass == "labels":
+            if self.class_balance == "labels":
                 F *= Y.sum(axis=0)
             return F
         F = np.maximum(poisson(self.graph_, Y), 0)
-        if self.class_mass == "equal":
+        if self.class_balance == "equal":
             F /= Y.sum(axis=0)
         # Where nothing flows, as beside labels of one class only, the classes there are alike.
         count, component = self.graph_.connected_components()
@@ -221,7 +221,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         if not linked.any():
             linked[:] = True
         spectrum = eigenpairs_among(self.graph_, linked, _EIGENVECTORS_PER_CLASS * k, 0)
-        return most_telling(spectrum, k, self.labelled_, 1 - (best - next_best), n)
+        return most_telling(spectrum, k, self.labeled_indices_, 1 - (best - next_best), n)
 
     def _labels(self, distributions: NDArray) -> NDArray:
         labels = self.classes_[distributions.argmax(axis=1)]
@@ -256,7 +256,7 @@ def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
         if missing.any() and set(np.unique(labels)) == {-1, 1}:
             warnings.warn(
                 "y holds only -1 and 1: these are taken as two classes with every sample "
-                "labelled, not as one class and missing labels",
+                "labeled, not as one class and missing labels",
                 stacklevel=3,
             )
             missing = np.zeros(len(labels), bool)

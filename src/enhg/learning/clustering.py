@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.learning._structure import Placement, attach, fit_structure
-from enhg.learning.count import ClusterCount, count_clusters
-from enhg.learning.doubt import foreign_membership
+from enhg.learning._base import Placement, attach, fit_structure
+from enhg.learning.cluster_count import ClusterCount, count_clusters
+from enhg.learning.queries import most_telling
+from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Kind, Spectrum, eigenpairs_among, embed, fragments
-from enhg.learning.suggestion import most_telling
 from enhg.preprocessing import check_samples, unit_length
 
 _EIGENVECTORS_PER_CLUSTER = 5
@@ -43,18 +43,18 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     n_clusters : int or "auto"
         "auto": estimated from the spectrum (`count_clusters`). Where the spectrum does not tell, a
         warning says so, and the best guess is taken.
-    graph : structure, Hypergraph or Graph, optional
+    structure : structure, Hypergraph or Graph, optional
         What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
         estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
         as it is, and so is what a structure in scikit-learn's `FrozenEstimator` was fitted to.
-    spectrum : {"auto", "equal", "resolvent"}
+    eigenvector_weighting : {"auto", "equal", "resolvent"}
         How eigenvectors count. "equal": the `n_clusters` top ones alike (the paper).
         "resolvent": five times as many (at most 200 more), each times μ/(1 − λ + μ) with
         μ = 1 − λ_k. "auto": both are clustered, and the partition of more even sizes (by
         entropy) is kept; on the sets tried, faces want the one and digits the other
         (docs/defaults.md).
-    unit_rows : bool
-        Scale the rows of the embedding to unit length first; the paper does not.
+    normalize_rows : bool
+        GammaScale the rows of the embedding to unit length first; the paper does not.
     n_init : int
         Starts of k-means; the best is kept.
     random_state : int, RandomState or None
@@ -67,8 +67,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     embedding_ : ndarray of shape (n_samples, n_eigenvectors)
         The points that were grouped.
     confidence_ : ndarray of shape (n_samples,)
-        1 − (distance to the own centre / distance to the next one): 0 on the border, 1 at the
-        centre, and 1 for all of a single cluster. 0 for samples in components of the hypergraph
+        1 − (distance to the own center / distance to the next one): 0 on the border, 1 at the
+        center, and 1 for all of a single cluster. 0 for samples in components of the hypergraph
         with less than a tenth of an average cluster, or alone where there are more components
         than clusters: these do not take the place of a cluster.
     structure_ : structure or None
@@ -78,7 +78,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The estimate, if one was asked for.
     cluster_centers_ : ndarray of shape (n_clusters, n_eigenvectors)
         Of k-means, among the points of the embedding.
-    foreign_membership_ : ndarray of shape (n_samples,)
+    boundary_scores_ : ndarray of shape (n_samples,)
         From 0 to 1: the part of a sample's hyperedges that belongs to samples of other clusters.
     outlier_scores_ : ndarray of shape (n_samples,)
         From 0 to 1: how far a sample is from all that could rebuild it (see
@@ -108,54 +108,53 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     n_clusters_: int
     cluster_count_: ClusterCount | None
     cluster_centers_: NDArray
-    foreign_membership_: NDArray
+    boundary_scores_: NDArray
     outlier_scores_: NDArray
 
     def __init__(
         self,
         n_clusters: int | Literal["auto"] = "auto",
         *,
-        graph: BaseEstimator | Hypergraph | Graph | None = None,
-        spectrum: Literal["auto", "equal", "resolvent"] = "auto",
-        unit_rows: bool = True,
+        structure: BaseEstimator | Hypergraph | Graph | None = None,
+        eigenvector_weighting: Literal["auto", "equal", "resolvent"] = "auto",
+        normalize_rows: bool = True,
         n_init: int = 30,
         random_state: np.random.RandomState | int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
-        self.graph = graph
-        self.spectrum = spectrum
-        self.unit_rows = unit_rows
+        self.structure = structure
+        self.eigenvector_weighting = eigenvector_weighting
+        self.normalize_rows = normalize_rows
         self.n_init = n_init
         self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: object = None) -> HypergraphClustering:
         """Cluster the samples; y is not used."""
-        if self.spectrum not in ("auto", "equal", "resolvent"):
+        if self.eigenvector_weighting not in ("auto", "equal", "resolvent"):
             raise ValueError(
-                f'spectrum must be "auto", "equal" or "resolvent", got {self.spectrum!r}'
+                f'eigenvector_weighting must be "auto", "equal" or "resolvent", got {self.eigenvector_weighting!r}'
             )
         k, n = self.n_clusters, len(check_samples(X, min_samples=2))
         if not (isinstance(k, str) and k == "auto") and (
             not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n
         ):
             raise ValueError(
-                f'n_clusters must be "auto" or a whole number from 1 to the number of samples '
-                f"({n}), got {k!r}"
+                f'n_clusters must be "auto" or a whole number from 1 to the number of samples ({n}), got {k!r}'
             )
         if not isinstance(self.n_init, Integral) or self.n_init < 1:
             raise ValueError(f"n_init must be a whole number of at least 1, got {self.n_init!r}")
         fit_structure(self, X)
         random_state = check_random_state(self.random_state)
         both: tuple[Kind, ...] = ("equal", "resolvent")
-        kinds = both if self.spectrum == "auto" else (self.spectrum,)
+        kinds = both if self.eigenvector_weighting == "auto" else (self.eigenvector_weighting,)
         with threadpool_limits(limits=1 if n < _THREADS_FROM else None):
             self.n_clusters_ = k = self._count(random_state)
             small = self._fragments()
             linked = ~small if (~small).sum() >= k else np.ones(n, bool)
             count = k
-            if self.spectrum != "equal":
+            if self.eigenvector_weighting != "equal":
                 count = min(_EIGENVECTORS_PER_CLUSTER * k, k + _MOST_EXTRA_EIGENVECTORS)
             self.spectrum_ = eigenpairs_among(self.graph_, linked, count, random_state)
             seed = random_state.randint(np.iinfo(np.int32).max)
@@ -165,7 +164,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             self.cluster_centers_ = means.cluster_centers_
             self.labels_, self.confidence_ = self._assign(self.embedding_)
         self.confidence_[small] = 0
-        self.foreign_membership_ = foreign_membership(self.graph_, self.labels_, k)
+        self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, k)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:
@@ -176,12 +175,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         """Cluster, confidence and outlier score of samples, seen in `fit` or not.
 
         Each is rebuilt from the samples of `fit`, and placed in the embedding at the mean of its
-        prominent rebuilders, weighted by their memberships; the nearest centre is its cluster. What
+        prominent rebuilders, weighted by their memberships; the nearest center is its cluster. What
         nothing rebuilds has the label −1 and the confidence 0.
         """
         found = attach(self, X, progress)
         points = found.memberships @ self.embedding_
-        if self.unit_rows:
+        if self.normalize_rows:
             points = unit_length(points)
         labels, confidence = self._assign(points)
         lost = np.diff(found.memberships.indptr) == 0
@@ -191,7 +190,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def suggest(self, n: int) -> NDArray:
         """The n samples whose labels would tell most of all the others', best first.
 
-        For labelling by hand: the labels can then be spread by `HypergraphClassifier`, whose own
+        For labeling by hand: the labels can then be spread by `HypergraphClassifier`, whose own
         `suggest` goes on from there.
         """
         check_is_fitted(self)
@@ -205,21 +204,21 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         if not isinstance(self.n_clusters, str):
             return int(self.n_clusters)
         found = self.cluster_count_ = count_clusters(self.graph_, random_state=random_state)
-        if not found.sure:
+        if not found.reliable:
             warnings.warn(
-                f"the spectrum does not tell the number of clusters: {found.best} is the best "
+                f"the spectrum does not tell the number of clusters: {found.n_clusters} is the best "
                 f"guess, {found.runner_up} the next; look at cluster_count_, or give the number",
                 stacklevel=3,
             )
-        return found.best
+        return found.n_clusters
 
     def _group(self, linked: NDArray, kind: Kind, seed: int) -> tuple[NDArray, KMeans]:
         k = self.n_clusters_
-        points = embed(self.spectrum_, k, kind, unit_rows=self.unit_rows)
+        points = embed(self.spectrum_, k, kind, normalize_rows=self.normalize_rows)
         return points, KMeans(k, n_init=self.n_init, random_state=seed).fit(points[linked])
 
     def _assign(self, points: NDArray) -> tuple[NDArray, NDArray]:
-        """The nearest centre of every point, and `confidence_`."""
+        """The nearest center of every point, and `confidence_`."""
         distances = euclidean_distances(points, self.cluster_centers_)
         return distances.argmin(axis=1), _margin(distances)
 

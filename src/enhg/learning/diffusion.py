@@ -42,7 +42,7 @@ def poisson(graph: Hypergraph | Graph, Y: NDArray, *, tol: float = 1e-8) -> NDAr
     """Poisson learning: D^½ L D^½ U = Y − Ȳ, labels as sources and sinks (Calder, Cook, Thorpe,
     Slepčev, International Conference on Machine Learning, 2020).
 
-    L is the hypergraph's Laplacian. Labelled samples are sources of their own class and sinks of
+    L is the hypergraph's Laplacian. Labeled samples are sources of their own class and sinks of
     the others, in balance: Ȳ is the mean of the labels, taken where a label is given. So U is not
     flat away from the labels, as what diffuses out of few of them is, and its largest entry
     still tells the class.
@@ -119,8 +119,7 @@ def _conjugate_gradients(
 def _warn_of_residual(worst: float, tol: float, remedy: str) -> None:
     if worst > 10 * tol:
         warnings.warn(
-            f"the spreading of labels reached a relative residual of {worst:.1e}, not {tol:g}; "
-            f"{remedy}",
+            f"the spreading of labels reached a relative residual of {worst:.1e}, not {tol:g}; {remedy}",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -104,7 +104,7 @@ def eigenpairs_among(
     """The top eigenpairs of the components that the mask names, zero on the other vertices."""
     if linked.all():
         return top_eigenpairs(graph, min(count, len(linked)), random_state=random_state)
-    part = graph.part(linked)
+    part = graph.subhypergraph(linked)
     found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
     vectors = np.zeros((len(linked), found.vectors.shape[1]))
     vectors[linked] = found.vectors
@@ -192,7 +192,7 @@ def embed(
     n_clusters: int,
     kind: Kind,
     *,
-    unit_rows: bool = True,
+    normalize_rows: bool = True,
 ) -> NDArray:
     """The vertices as points: a row of scaled eigenvectors each.
 
@@ -201,7 +201,7 @@ def embed(
       μ = 1 − λ_k, the columns of μ(L + μI)⁻¹: those past the k-th count as well, the less the
       further their λ is from 1.
 
-    With `unit_rows` every row is scaled to unit length (Ng, Jordan and Weiss); a vertex that no
+    With `normalize_rows` every row is scaled to unit length (Ng, Jordan and Weiss); a vertex that no
     eigenvector touches stays at the origin.
     """
     if kind == "equal":
@@ -212,4 +212,4 @@ def embed(
         open_gaps = gaps[n_clusters - 1 :][gaps[n_clusters - 1 :] > 1e-8]
         mu = open_gaps[0] if len(open_gaps) else 1.0
         points = spectrum.vectors * (mu / (gaps + mu))
-    return unit_length(points) if unit_rows else points
+    return unit_length(points) if normalize_rows else points

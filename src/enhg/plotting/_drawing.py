@@ -1,4 +1,4 @@
-"""What the pictures share: colours, figures and axes, checks of what is to be drawn."""
+"""What the pictures share: colors, figures and axes, checks of what is to be drawn."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Ten colours that people with any kind of colour vision can tell apart (Petroff, 2021).
+# Ten colors that people with any kind of color vision can tell apart (Petroff, 2021).
 COLORS = (
     "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6",
     "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
 )  # fmt: skip
-MARKERS = "osD^vPX*"  # the next one whenever the colours are used up
+MARKERS = "osD^vPX*"  # the next one whenever the colors are used up
 
 
 def new_figure(
@@ -64,13 +64,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def rgb(images: NDArray, low: float, high: float) -> NDArray:
-    """Images (n, height, width) or (n, height, width, 3) in colours from 0 (low) to 1 (high)."""
+    """Images (n, height, width) or (n, height, width, 3) in colors from 0 (low) to 1 (high)."""
     scaled = np.clip((images - low) / (high - low if high > low else 1.0), 0, 1)
     return np.repeat(scaled[..., None], 3, axis=3) if scaled.ndim == 3 else scaled
 
 
 def signed_rgb(image: NDArray, span: float) -> NDArray:
-    """An image of positive and negative values in colours: white at 0, the ends at ±span."""
+    """An image of positive and negative values in colors: white at 0, the ends at ±span."""
     from matplotlib import colormaps
 
     flat = image.reshape(*image.shape[:2], -1).mean(axis=2)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enhg.learning.count import ClusterCount
+from enhg.learning.cluster_count import ClusterCount
 from enhg.plotting._drawing import COLORS, MARKERS, counted, given_or_new, one_each, valid_rows
 from enhg.representation.path import ElasticNetPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_LINES = 10  # of a path that have a colour and a name
+_MOST_LINES = 10  # of a path that have a color and a name
 
 
 def plot_embedding(
@@ -28,7 +28,7 @@ def plot_embedding(
     embedding : array of shape (n_samples, n_dimensions)
         For example `HypergraphClustering.embedding_`.
     labels : array of shape (n_samples,), optional
-        Decide colours and markers, and are written in the middle of their samples.
+        Decide colors and markers, and are written in the middle of their samples.
     ax : Axes, optional
         Where to draw.
     """
@@ -88,7 +88,7 @@ def plot_spectrum(
 
 
 def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
-    """The score of every number of clusters, the best and the runner-up in colour.
+    """The score of every number of clusters, the best and the runner-up in color.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
     """
     ax = given_or_new(ax, (6, 4))
     ax.bar(np.arange(1, len(count.scores) + 1), count.scores, color="#d0d4d8")
-    named = {"best": (count.best, COLORS[0]), "runner-up": (count.runner_up, COLORS[1])}
-    if count.best == count.runner_up:  # there is no other
+    named = {"best": (count.n_clusters, COLORS[0]), "runner-up": (count.runner_up, COLORS[1])}
+    if count.n_clusters == count.runner_up:  # there is no other
         del named["runner-up"]
     for name, (k, color) in named.items():
         ax.bar(k, count.scores[k - 1 : k], color=color, label=f"{name}: {k}")
     ax.legend(frameon=False)
-    guess = counted(count.best, "cluster")
+    guess = counted(count.n_clusters, "cluster")
     ax.set(
-        title=guess if count.sure else f"Not sure: perhaps {guess}", xlabel="number of clusters",
+        title=guess if count.reliable else f"Not sure: perhaps {guess}", xlabel="number of clusters",
         ylabel="score: the gap after that many eigenvalues",
     )  # fmt: skip
     ax.locator_params(axis="x", integer=True)
@@ -147,7 +147,7 @@ def plot_path(
     if len(shown):
         ax.legend(title="sample", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1.02))
     ax.set(
-        title=f"Path of sample {path.index}, ridge {path.lam:g}", xlabel="s = ‖z‖₁ / max ‖z‖₁",
+        title=f"Path of sample {path.index}, ridge {path.ridge:g}", xlabel="s = ‖z‖₁ / max ‖z‖₁",
         ylabel="coefficient", xlim=(0, 1),
     )  # fmt: skip
     ax.spines[["top", "right"]].set_visible(False)

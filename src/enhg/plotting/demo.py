@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
 from enhg.plotting._drawing import new_figure
 from enhg.plotting.curves import plot_embedding, plot_spectrum
 from enhg.plotting.images import plot_clusters, plot_hyperedge
 from enhg.plotting.matrices import plot_confusion
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 
 def save_pictures(
@@ -49,7 +49,7 @@ def save_pictures(
     figure.savefig(folder / "confusion.png")
 
     figure, axes = new_figure(5, 1, (9, 9.6))
-    by_error = np.argsort(np.linalg.norm(structure.representation_.errors, axis=1))
+    by_error = np.argsort(np.linalg.norm(structure.representation_.residuals, axis=1))
     from_best_to_worst = by_error[np.linspace(0, len(by_error) - 1, len(axes)).astype(int)]
     for ax, sample in zip(axes, from_best_to_worst, strict=True):
         plot_hyperedge(structure, sample, images.shape[1:], clusters.labels_, ax=ax)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.plotting._drawing import (
     COLORS,
     counted,
@@ -20,6 +19,7 @@ from enhg.plotting._drawing import (
     valid_rows,
 )
 from enhg.representation.problem import Representation
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +57,7 @@ def plot_clusters(
     images = np.asarray(images)
     if images.ndim not in (3, 4):
         raise ValueError(
-            "images must be of shape (n_samples, height, width) or (n_samples, height, width, 3), "
-            f"got {images.shape}"
+            f"images must be of shape (n_samples, height, width) or (n_samples, height, width, 3), got {images.shape}"
         )
     labels = one_each("labels", labels, len(images))
     confidence = one_each("confidence", confidence, len(images))
@@ -127,7 +126,7 @@ def plot_hyperedge(
     texts = [f"{value:+.3f}".replace("-", "−") for value in z[order[:members]]]
     tiles = _tiles(structure, sample, order[:members], texts, image_shape, labels)
 
-    x, clean = structure.samples_[sample], structure.corrected([sample])[0]
+    x, clean = structure.samples_[sample], structure.reconstruct([sample])[0]
     (_, corrected, error), missed = _recovered(x, clean, image_shape)
     results = [_Tile(corrected, "corrected"), _Tile(error, f"error {missed}".strip())]
     ax = given_or_new(ax, (1.1 * (len(tiles) + 2) + 1, 2.1))
@@ -185,14 +184,14 @@ def plot_recovery(
 ) -> Axes:
     """Samples, what others make of them, and the error between: a column of three images each.
 
-    The error is violet where the sample is brighter and brown where it is darker; its full colour
+    The error is violet where the sample is brighter and brown where it is darker; its full color
     is half of the sample's range.
 
     Parameters
     ----------
     found : ElasticNetHypergraph or Representation
         Of a fitted structure, samples are shown as they were given to `fit`; of a
-        representation, as it has them, normalised.
+        representation, as it has them, normalized.
     samples : array of int
         Their rows, from left to right.
     image_shape : tuple of int
@@ -205,7 +204,9 @@ def plot_recovery(
     X = found.samples if isinstance(found, Representation) else found.samples_
     rows = valid_rows("samples", samples, len(X))
     _require_shape(image_shape, X.shape[1])
-    corrected = found.clean[rows] if isinstance(found, Representation) else found.corrected(rows)
+    corrected = (
+        found.reconstruction[rows] if isinstance(found, Representation) else found.reconstruct(rows)
+    )
     height, width = image_shape[:2]
     gap = max(1, round(0.1 * width))
     sheet = np.ones((3, height + gap, len(rows), width + gap, 3))

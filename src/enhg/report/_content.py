@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import enhg
-from enhg.files import Samples
-from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.io import Samples
 from enhg.plotting._drawing import COLORS
 from enhg.plotting.matrices import confusion
 from enhg.report._layout import lay_out
 from enhg.report._pictures import Pictures
 from enhg.report._results import Results
 from enhg.report._selection import Selection
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _MOST_REBUILDERS = 24  # listed for a sample, and as many hyperedges that it sits in
 _MOST_EIGENVALUES = 80
@@ -177,9 +177,9 @@ def _estimate(count: Any) -> dict[str, object] | None:
     if count is None:
         return None
     return {
-        "best": int(count.best),
+        "best": int(count.n_clusters),
         "runnerUp": int(count.runner_up),
-        "sure": bool(count.sure),
+        "sure": bool(count.reliable),
         "values": _numbers(count.values[:_MOST_EIGENVALUES]),
         "scores": _numbers(count.scores[:_MOST_EIGENVALUES]),
     }

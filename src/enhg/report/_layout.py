@@ -1,4 +1,4 @@
-"""Points of many dimensions as a map: neighbours stay neighbours, groups stand apart."""
+"""Points of many dimensions as a map: neighbors stay neighbors, groups stand apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 _NEIGHBORS = 30
 _ROUNDS = 600
-_REPELLED = 4  # random others that push a point away, each time a neighbour draws it
+_REPELLED = 4  # random others that push a point away, each time a neighbor draws it
 _PUSH = 0.25
 _PULL = 0.02  # of its distance, towards the middle
 _START = 10.0  # the width of the map that the moves begin from
@@ -19,7 +19,7 @@ def lay_out(points: NDArray) -> NDArray:
     """A place in the plane for every point, within [0, 1]².
 
     From the plane of the two main directions, every point is drawn again and again towards one
-    of its nearest neighbours and pushed away from a few random points, by the forces of the
+    of its nearest neighbors and pushed away from a few random points, by the forces of the
     kernel 1/(1 + d²) and ever shorter moves (as in LargeVis and UMAP); a slight pull to the
     middle keeps groups together. Near is near, but how far groups are apart means little.
     """
@@ -41,16 +41,16 @@ def lay_out(points: NDArray) -> NDArray:
 def _neighbors(points: NDArray) -> NDArray:
     """The nearest others of every point, a row each."""
     count = min(_NEIGHBORS, len(points) - 1)
-    # Equal points would otherwise be neighbours of each other alone, in knots.
+    # Equal points would otherwise be neighbors of each other alone, in knots.
     jitter = np.random.default_rng(1).normal(scale=1e-4 * (points.std() or 1), size=points.shape)
     model = NearestNeighbors(n_neighbors=count).fit(points + jitter)
     return model.kneighbors(return_distance=False)
 
 
 def _main_plane(points: NDArray) -> NDArray:
-    centred = points - points.mean(axis=0)
-    _, directions = np.linalg.eigh(centred.T @ centred)
-    plane = centred @ directions[:, : -min(2, points.shape[1]) - 1 : -1]
+    centerd = points - points.mean(axis=0)
+    _, directions = np.linalg.eigh(centerd.T @ centerd)
+    plane = centerd @ directions[:, : -min(2, points.shape[1]) - 1 : -1]
     plane = np.hstack([plane, np.zeros((len(points), 2 - plane.shape[1]))])
     return _START * plane / (np.abs(plane).max() or 1)
 

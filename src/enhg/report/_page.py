@@ -13,15 +13,15 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
-from enhg._whole import whole_file
-from enhg.files import Samples
-from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg._atomic import atomic_file
+from enhg.io import Samples
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
 from enhg.report._content import content, run_of
 from enhg.report._pictures import Pictures, pictures_of
 from enhg.report._results import results_of
 from enhg.report._selection import select
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _SCRIPTS = ("page.js", "panel.js", "map.js", "drawings.js")
 
@@ -63,7 +63,7 @@ def write_report(
     run = run_of(samples, structure, stages, warnings, summary, command)
     data = run | content(results, selection, pictures, samples, structure)
     page = _filled(f"enhg: {samples.source.name}", data, pictures)
-    with whole_file(path) as part:
+    with atomic_file(path) as part:
         # A name that is no valid text, as files may have, stands in the title alone unescaped.
         part.write_bytes(page.encode("utf-8", errors="replace"))
 

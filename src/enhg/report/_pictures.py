@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from PIL import Image
 from sklearn.utils.extmath import randomized_svd
 
-from enhg.files import Samples
-from enhg.graphs.elastic_net import ElasticNetHypergraph
+from enhg.io import Samples
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _LARGEST_TILE = 64  # pixels, of the longer side
 _MOST_PIXELS = 2_600_000  # of a sheet of corrections or errors
 _LOSSLESS_UP_TO = 3_000_000  # bytes of pixels
 _QUALITY = 85
 _STRIPES = 20  # main directions that a sample without a shape is drawn by
-_STRIPE_SPAN = 2.5  # standard deviations at which a stripe has its full colour
-_ERROR_SPAN = 99.5  # percentile of the errors that has its full colour
+_STRIPE_SPAN = 2.5  # standard deviations at which a stripe has its full color
+_ERROR_SPAN = 99.5  # percentile of the errors that has its full color
 _BLOCK = 2**23  # values worked on at once
 _NEGATIVE, _POSITIVE = (38, 122, 214), (224, 101, 0)
 
@@ -42,7 +42,7 @@ class Pictures:
     columns, small_columns : int
         Tiles in a row of the sheets.
     error_span : float or None
-        The error that has its full colour, in the units of the samples; None for stripes.
+        The error that has its full color, in the units of the samples; None for stripes.
     relative_errors : ndarray
         ‖error‖ / ‖sample‖; 0 for a sample of zeros.
     """
@@ -126,7 +126,7 @@ def _blocks(
 ) -> Iterator[tuple[NDArray, NDArray]]:
     """Samples and what the others make of them, some rows at a time."""
     for block in np.array_split(rows, ceil(len(rows) * X.shape[1] / _BLOCK)):
-        yield X[block].astype(np.float64), structure.corrected(block)
+        yield X[block].astype(np.float64), structure.reconstruct(block)
 
 
 def _relative(x: NDArray, clean: NDArray) -> NDArray:
@@ -135,7 +135,7 @@ def _relative(x: NDArray, clean: NDArray) -> NDArray:
 
 
 def _shrinker(shape: tuple[int, ...], room: float) -> Drawer:
-    """From rows of pixels to tiles: gray or of three colours, of a size that is allowed."""
+    """From rows of pixels to tiles: gray or of three colors, of a size that is allowed."""
     height, width, *channels = shape
     scale = min(1.0, _LARGEST_TILE / max(height, width), sqrt(room / (height * width)))
     down = _averaging(height, max(1, round(scale * height)))
@@ -146,7 +146,7 @@ def _shrinker(shape: tuple[int, ...], room: float) -> Drawer:
         if channels and channels[0] < 3:
             images = images.mean(axis=3)
         elif channels:
-            images = images[..., :3]  # what follows is the opacity, or no colour at all
+            images = images[..., :3]  # what follows is the opacity, or no color at all
         return np.einsum("ih,nhw...,jw->nij...", down, images, across, optimize=True)
 
     return shrink
@@ -198,7 +198,7 @@ def _uri(sheet: NDArray) -> str:
 
 
 def _signed_uri(sheet: NDArray) -> str:
-    """Two colours, the more opaque the larger the value: it suits any background."""
+    """Two colors, the more opaque the larger the value: it suits any background."""
     image = Image.fromarray(sheet)
     image.putpalette([*_NEGATIVE * 127, *_POSITIVE * 129])
     opacity = bytes(min(255, 2 * abs(level - 127)) for level in range(256))

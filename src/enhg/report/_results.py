@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
-from enhg._summary import of_classes, of_clusters
-from enhg.files import label_texts
-from enhg.files.images import natural_key
 from enhg.graph import Graph
-from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.hypergraph import Hypergraph
+from enhg.io import label_texts
+from enhg.io.images import natural_key
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
-from enhg.learning.doubt import doubtful, outlying
+from enhg.learning.scores import doubtful, outlying
 from enhg.learning.spectral import embed, fragments, top_eigenpairs
+from enhg.run import of_classes, of_clusters
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _MOST_EIGENVECTORS = 60  # of a classifier's hypergraph
 
@@ -115,7 +115,7 @@ def results_of(
         rival=rival,
         confidence=model.confidence_,
         outlying=structure.outlier_scores_,
-        foreign=model.foreign_membership_,
+        foreign=model.boundary_scores_,
         truth=truth,
         truths=truths,
         given=np.zeros(n, bool) if given is None else np.asarray(given) != "",
@@ -163,7 +163,7 @@ def _second_class(model: HypergraphClassifier, names: Sequence[str]) -> NDArray:
 
 
 def _second_cluster(model: HypergraphClustering) -> NDArray:
-    """The cluster whose centre is the next after the own."""
+    """The cluster whose center is the next after the own."""
     distances = euclidean_distances(model.embedding_, model.cluster_centers_)
     distances[np.arange(len(distances)), model.labels_] = np.inf
     none = np.full(len(distances), -1)

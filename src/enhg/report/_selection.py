@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg.graphs.elastic_net import ElasticNetHypergraph
 from enhg.report._results import Results
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 MOST_PICTURED = 2500
 _MOST_NUMBERED = 20_000

@@ -10,7 +10,7 @@ const map = {
 
   start() {
     document.querySelector("#map .about").textContent =
-      `Every point is ${shaped ? "an image" : "a sample"}; neighbours in the ` +
+      `Every point is ${shaped ? "an image" : "a sample"}; neighbors in the ` +
       (clustered ? "embedding that was clustered" : "space of the hypergraph's main eigenvectors") +
       " are drawn near each other. How far groups lie apart means little." +
       (samples.name.length < data.total ? ` ${number(samples.name.length)} of ${number(data.total)} are drawn.` : "");

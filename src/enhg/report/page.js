@@ -120,7 +120,7 @@ function thumb(i, side = THUMB) {
 
 // --- lists of samples: one stop of the tab key each, arrows inside ----------------------------
 
-/** Make `element` a list of samples: its buttons open the panel, with `ids` as neighbours. */
+/** Make `element` a list of samples: its buttons open the panel, with `ids` as neighbors. */
 function listing(element, ids, title) {
   element.listed = { ids, title };
   element.classList.add("listing");
@@ -188,7 +188,7 @@ function tellFound() {
   figure(number(data.total), `${what}s`);
   figure(number(namedGroups().length), clustered ? "clusters" : "classes", "#groups");
   for (const [kind, value] of data.scores) {
-    figure(value.toFixed(3), kind === "accuracy" ? "accuracy, unlabelled" : kind, "#confusion");
+    figure(value.toFixed(3), kind === "accuracy" ? "accuracy, unlabeled" : kind, "#confusion");
   }
   figure(number(data.doubtful), "doubtful", "#strange");
   figure(number(data.outliers), data.outliers === 1 ? "outlier" : "outliers", "#outliers-title");

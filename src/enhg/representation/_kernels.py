@@ -40,7 +40,7 @@ _OPTIONS: dict[str, Any] = {
 _INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _compile = njit(**_INNER)
 # Long functions called from one place are joined to it before LLVM sees them, which spares it from
-# optimising them, and all that they call, once more.
+# optimizing them, and all that they call, once more.
 _join = njit(**_INNER, inline="always")
 
 _MOST_ROUNDS = 20
@@ -309,7 +309,7 @@ def _set_level(level, z, g):
 
 @_compile
 def _objective(level, z, g):
-    """What is minimised, as a function of z alone."""
+    """What is minimized, as a function of z alone."""
     fit, penalty = 0.5 * _square(level, z, g), 0.0
     for j in range(z.shape[0]):
         penalty += abs(z[j]) + level.lam * z[j] * z[j]
@@ -598,7 +598,7 @@ def _descend(level, Q, c, z, g, work):
 
 @_join
 def _solve_model(level, Q, c, z, g, work, tol):
-    """Minimise over the working set from the given z, to a violation of tol.
+    """Minimize over the working set from the given z, to a violation of tol.
 
     Sweeps find the support, until they no longer change it, and Newton steps do the rest. Where
     sweeps only crawl, for atoms that are close to dependent, the worst violator alone is let into

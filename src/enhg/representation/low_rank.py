@@ -50,14 +50,14 @@ class LowRankRepresentation:
 def low_rank_representation(
     X: ArrayLike,
     *,
-    lam: float = 1.0,
+    error_weight: float = 1.0,
     tol: float = 1e-3,
     max_iter: int = 1000,
     progress: Progress = None,
 ) -> LowRankRepresentation:
     """Rebuild all samples from all samples, themselves included, by the Z of lowest rank.
 
-        minimise over Z:   ‖Z‖_* + λ Σᵢ ‖xᵢ − Σⱼ zᵢⱼ xⱼ‖₂
+        minimize over Z:   ‖Z‖_* + λ Σᵢ ‖xᵢ − Σⱼ zᵢⱼ xⱼ‖₂
 
     The sum is the l2,1 norm of the errors: robust to samples that are corrupted as a whole.
 
@@ -65,7 +65,7 @@ def low_rank_representation(
     ----------
     X : array of shape (n_samples, n_features)
         Taken as they are (see `normalize_samples`).
-    lam : float
+    error_weight : float
         λ. As it grows errors vanish, and Z becomes the projector on the column space of X.
     tol : float
         Bound on the relative duality gap. What does not get there is reported by a warning.
@@ -76,7 +76,7 @@ def low_rank_representation(
     Notes
     -----
     With X = U S Vᵀ of rank r the solution is Z = W Uᵀ, and the problem becomes one in W (n×r)
-    with a diagonal S in place of X: minimise ‖W‖_* + λ Σᵢ ‖fᵢ‖, F = US − WS. It is solved by an
+    with a diagonal S in place of X: minimize ‖W‖_* + λ Σᵢ ‖fᵢ‖, F = US − WS. It is solved by an
     inexact augmented Lagrangian with W split in two, one singular value decomposition an
     iteration. Its multiplier Y, scaled so that ‖YS‖₂ ≤ 1 and ‖yᵢ‖ ≤ λ, is a dual solution of
     value ⟨Y, US⟩, from which the gap follows.
@@ -84,14 +84,14 @@ def low_rank_representation(
     Examples
     --------
     >>> X = np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
-    >>> found = low_rank_representation(X, lam=10)
+    >>> found = low_rank_representation(X, error_weight=10)
     >>> abs(found.coefficients).round(2)
     array([[0.2, 0.4, 0. , 0. ],
            [0.4, 0.8, 0. , 0. ],
            [0. , 0. , 0.5, 0.5],
            [0. , 0. , 0.5, 0.5]])
     """
-    for name, value in (("lam", lam), ("tol", tol)):
+    for name, value in (("error_weight", error_weight), ("tol", tol)):
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not 0 < value < np.inf:
             raise ValueError(f"{name} must be a positive number, got {value!r}")
@@ -100,7 +100,7 @@ def low_rank_representation(
     samples = check_samples(X).astype(np.float64, copy=False)
     U, S, Vt = _thin_svd(samples)
     with reporting(progress, "low-rank iterations") as report:
-        W, gap = _solve(U * S, S, float(lam), float(tol), int(max_iter), report)
+        W, gap = _solve(U * S, S, float(error_weight), float(tol), int(max_iter), report)
     if gap > tol:
         warnings.warn(
             f"the low-rank representation reached a duality gap of {gap:.1e} in {max_iter} "
@@ -123,7 +123,7 @@ def _thin_svd(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 def _solve(
     target: NDArray,
     S: NDArray,
-    lam: float,
+    error_weight: float,
     tol: float,
     max_iter: int,
     report: Callable[[int, int], None],
@@ -137,20 +137,20 @@ def _solve(
     mu = _FIRST_PENALTY
     W = np.zeros_like(target)
     Y, T = np.zeros_like(target), np.zeros_like(target)
-    best, best_value, best_dual = W, lam * _lengths(target).sum(), 0.0
+    best, best_value, best_dual = W, error_weight * _lengths(target).sum(), 0.0
     for iteration in range(1, max_iter + 1):
         J, nuclear = _shrink_values(W + T, 1 / mu)
-        F = _shrink_rows(target - W * S + Y, lam / mu)
+        F = _shrink_rows(target - W * S + Y, error_weight / mu)
         before = W
         W = ((target - F + Y) * S + J - T) / (S**2 + 1)
         unmet, split = target - W * S - F, W - J
         Y += unmet
         T += split
         if iteration % _CHECK_EVERY == 0 or iteration == max_iter:
-            value = nuclear + lam * _lengths(target - J * S).sum()
+            value = nuclear + error_weight * _lengths(target - J * S).sum()
             if value < best_value:
                 best, best_value = J, value
-            best_dual = max(best_dual, _dual_value(mu * Y, target, S, lam))
+            best_dual = max(best_dual, _dual_value(mu * Y, target, S, error_weight))
             report(iteration, max_iter)
             if best_value - best_dual <= tol * best_value:
                 break
@@ -168,9 +168,9 @@ def _solve(
     return best, float((best_value - best_dual) / best_value) if best_value > 0 else 0.0
 
 
-def _dual_value(Y: NDArray, target: NDArray, S: NDArray, lam: float) -> float:
+def _dual_value(Y: NDArray, target: NDArray, S: NDArray, error_weight: float) -> float:
     """⟨Y, target⟩ with Y made smaller until it is feasible."""
-    Y = Y * np.minimum(1, lam / np.maximum(_lengths(Y), np.finfo(float).tiny))[:, None]
+    Y = Y * np.minimum(1, error_weight / np.maximum(_lengths(Y), np.finfo(float).tiny))[:, None]
     longest = np.sqrt(max(np.linalg.eigvalsh((Y * S).T @ (Y * S))[-1], 0))
     return float((Y * target).sum() / max(1.0, longest))
 

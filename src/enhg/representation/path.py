@@ -26,7 +26,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
 # In units of ‖xᵢ‖·maxⱼ‖xⱼ‖, the scale of the rounding errors of the correlations:
 _TIE = 64 * _EPS  # a correlation this close to the penalty is tied to it
-_BOTTOM = 1e-12  # penalties below this are lost in rounding: the walk goes straight to its end
+_BOTTOM = 1e-12  # alphas below this are lost in rounding: the walk goes straight to its end
 # Relative to what they are compared with:
 _DEPENDENT = 1e-11  # squared distance to the span of the active atoms at which an atom is in it
 _VANISHED = 64 * _EPS  # a coefficient this small beside the largest is zero
@@ -37,7 +37,7 @@ class PathEvent(NamedTuple):
     """An atom enters or leaves the support at a breakpoint."""
 
     step: int
-    """Which breakpoint: the support differs from there on (towards smaller penalties)."""
+    """Which breakpoint: the support differs from there on (towards smaller alphas)."""
     atom: int
     """Row of X, or of the dictionary."""
     kind: Literal["enter", "leave"]
@@ -49,23 +49,23 @@ class ElasticNetPath:
 
     Attributes
     ----------
-    penalties : ndarray of shape (n_breakpoints,)
-        The l1 penalties a between which the path is straight; strictly descending.
+    alphas : ndarray of shape (n_breakpoints,)
+        The l1 alphas a between which the path is straight; strictly descending.
     coefficients : csr_array of shape (n_breakpoints, n_atoms)
         The solution z at each breakpoint.
     events : tuple of PathEvent
         Which atom enters or leaves the support at which breakpoint, in order.
     index : int
         The sample that is represented.
-    lam : float
+    ridge : float
         The ridge, fixed along the path (Zou and Hastie's λ₂).
     """
 
-    penalties: Floats
+    alphas: Floats
     coefficients: csr_array
     events: tuple[PathEvent, ...]
     index: int
-    lam: float
+    ridge: float
 
     def at(self, a: float) -> Floats:
         """Return the solution at the l1 penalty `a`, exact between breakpoints as well.
@@ -73,23 +73,23 @@ class ElasticNetPath:
         Parameters
         ----------
         a : float
-            Not below ``penalties[-1]``, where the path ends. From ``penalties[0]`` upwards the
+            Not below ``alphas[-1]``, where the path ends. From ``alphas[0]`` upwards the
             solution is zero.
 
         Returns
         -------
         ndarray of shape (n_atoms,)
         """
-        last = len(self.penalties) - 1
-        if not a >= self.penalties[last]:
+        last = len(self.alphas) - 1
+        if not a >= self.alphas[last]:
             raise ValueError(
-                f"a must be at least {self.penalties[last]}, where the path ends, got {a}"
+                f"a must be at least {self.alphas[last]}, where the path ends, got {a}"
             )
-        if a >= self.penalties[0]:
+        if a >= self.alphas[0]:
             return np.zeros(self.coefficients.shape[1])
-        # The first breakpoint at or below a; a < penalties[0] makes it 1 or more.
-        below = int(np.searchsorted(-self.penalties, -a))
-        upper, lower = self.penalties[below - 1], self.penalties[below]
+        # The first breakpoint at or below a; a < alphas[0] makes it 1 or more.
+        below = int(np.searchsorted(-self.alphas, -a))
+        upper, lower = self.alphas[below - 1], self.alphas[below]
         share = (upper - a) / (upper - lower)
         ends = self.coefficients[[below - 1, below]].toarray()
         return (1 - share) * ends[0] + share * ends[1]
@@ -104,36 +104,36 @@ class ElasticNetPath:
 
 def elastic_net_path(
     X: ArrayLike,
-    i: int,
-    lam: float = 0.0,
+    index: int,
+    ridge: float = 0.0,
     *,
     dictionary: ArrayLike | None = None,
-    a_min: float = 0.0,
+    alpha_min: float = 0.0,
     max_steps: int | None = None,
 ) -> ElasticNetPath:
     r"""Compute the elastic net solutions of sample i for every l1 penalty (LARS-EN).
 
-    With the ridge `lam` fixed and the l1 penalty a falling to `a_min` from
+    With the ridge `ridge` fixed and the l1 penalty a falling to `alpha_min` from
     maxⱼ \|xⱼᵀxᵢ\|, where z = 0, it solves
 
-        minimise over z:   ½‖xᵢ − Σⱼ zⱼ xⱼ‖² + a‖z‖₁ + (lam/2)‖z‖²
+        minimize over z:   ½‖xᵢ − Σⱼ zⱼ xⱼ‖² + a‖z‖₁ + (ridge/2)‖z‖²
 
     where j runs over all the other samples (zᵢ = 0), or over the rows of the dictionary.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows are samples. Taken as they are: neither centred nor scaled.
-    i : int
+        Rows are samples. Taken as they are: neither centerd nor scaled.
+    index : int
         The sample to represent.
-    lam : float, default 0
+    ridge : float, default 0
         The ridge, Zou and Hastie's λ₂. Zero is the lasso.
     dictionary : array-like of shape (n_atoms, n_features), optional
         Atoms to represent the sample with, in place of the other samples.
-    a_min : float, default 0
+    alpha_min : float, default 0
         The l1 penalty at which to stop.
     max_steps : int, optional
-        Stop after so many linear pieces. The path then simply ends at a penalty above `a_min`.
+        Stop after so many linear pieces. The path then simply ends at a penalty above `alpha_min`.
 
     Returns
     -------
@@ -142,16 +142,16 @@ def elastic_net_path(
 
     Notes
     -----
-    The fast solver ``self_representation(..., loss="squared", scale="absolute")`` writes the same
+    The fast solver ``self_representation(..., loss="squared", gamma_scale="absolute")`` writes the same
     problem with its own γ and λ: the l1 penalty is 1/γ and the ridge 2λ/γ. So the point at `a` of
-    this path is the solver's with ``gamma=1/a`` and its ``lam`` = ``lam/(2*a)`` (`lam` on the
+    this path is the solver's with ``gamma=1/a`` and its ``ridge`` = ``ridge/(2*a)`` (`ridge` on the
     right being this function's). The two differ because the solver holds the ratio of ridge to
     l1 penalty and LARS-EN holds the ridge.
 
-    With `lam` = 0 the solution need not be unique. An atom that depends linearly on the active
+    With `ridge` = 0 the solution need not be unique. An atom that depends linearly on the active
     ones (a duplicate, or any atom once the active ones span the data) stays out, which leaves an
     optimal solution; dependent means nearer to their span than 3e-6 of its length. With
-    `lam` > 0 the solution is unique and duplicates share their weight equally.
+    `ridge` > 0 the solution is unique and duplicates share their weight equally.
 
     A step costs O((n_atoms + s)·n_features + s²) with s active atoms.
 
@@ -169,7 +169,7 @@ def elastic_net_path(
     >>> from enhg.representation.path import elastic_net_path
     >>> X = np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> path = elastic_net_path(X, 0)
-    >>> path.penalties
+    >>> path.alphas
     array([2., 1., 0.])
     >>> path.coefficients.toarray()
     array([[0., 0., 0., 0.],
@@ -182,15 +182,15 @@ def elastic_net_path(
 
     A ridge shrinks the coefficients:
 
-    >>> elastic_net_path(X, 0, lam=1.0).at(0.0)
+    >>> elastic_net_path(X, 0, ridge=1.0).at(0.0)
     array([0. , 1. , 0.5, 0. ])
     """
     samples = _matrix("X", X)
-    index = operator.index(i)
+    index = operator.index(index)
     if not 0 <= index < len(samples):
-        raise ValueError(f"i must be a row of X, 0 to {len(samples) - 1}, got {index}")
-    _check_penalty("lam", lam)
-    _check_penalty("a_min", a_min)
+        raise ValueError(f"index must be a row of X, 0 to {len(samples) - 1}, got {index}")
+    _check_penalty("ridge", ridge)
+    _check_penalty("alpha_min", alpha_min)
     if max_steps is not None and max_steps < 1:
         raise ValueError(f"max_steps must be at least 1 or None, got {max_steps}")
     if dictionary is None and len(samples) == 1:
@@ -206,12 +206,12 @@ def elastic_net_path(
     # Matrix-vector products wait for memory: a second thread gains little on an idle machine, and
     # on a busy one made a path of Extended Yale B (2414 samples) take 75 s in place of 13 s.
     with threadpool_limits(limits=1, user_api="blas"):
-        walk = _Walk(atoms, samples[index], allowed, float(lam), float(a_min))
-        while not walk.arrived and (max_steps is None or len(walk.penalties) <= max_steps):
+        walk = _Walk(atoms, samples[index], allowed, float(ridge), float(alpha_min))
+        while not walk.arrived and (max_steps is None or len(walk.alphas) <= max_steps):
             walk.turn()
             walk.stride()
     return ElasticNetPath(
-        np.array(walk.penalties), walk.coefficients(), tuple(walk.events), index, float(lam)
+        np.array(walk.alphas), walk.coefficients(), tuple(walk.events), index, float(ridge)
     )
 
 
@@ -237,12 +237,12 @@ def _check_penalty(name: str, value: float) -> None:
 class _ActiveSet:
     """Active atoms in order of entry, with their signs, rows and a Cholesky factor.
 
-    RᵀR = G + lam·I, G the Gram matrix of the rows. R is upper triangular and packed column after
+    RᵀR = G + ridge·I, G the Gram matrix of the rows. R is upper triangular and packed column after
     column, so that a new atom is appended and BLAS reads the factor without a copy.
     """
 
-    def __init__(self, width: int, lam: float) -> None:
-        self.lam = lam
+    def __init__(self, width: int, ridge: float) -> None:
+        self.ridge = ridge
         self.indices: list[int] = []
         self.signs = np.empty(0)
         self._rows = np.empty((16, width))
@@ -253,14 +253,14 @@ class _ActiveSet:
         return self._rows[: len(self.indices)]
 
     def solve(self, right: Floats) -> Floats:
-        """Return (G + lam·I)⁻¹ right."""
+        """Return (G + ridge·I)⁻¹ right."""
         return self._triangular(self._triangular(right, transposed=True), transposed=False)
 
     def add(self, atom: int, sign: float, row: Floats) -> bool:
         """Append an atom; return False, changing nothing, when it depends on the active ones."""
         size = len(self.indices)
         column = self._triangular(self.rows @ row, transposed=True)
-        squared = row @ row + self.lam
+        squared = row @ row + self.ridge
         pivot = squared - column @ column
         if pivot <= _DEPENDENT * squared:
             return False
@@ -321,27 +321,32 @@ def _rank_one_update(upper: Floats, vector: Floats) -> None:
 class _Walk:
     """The state at one penalty of the path, and the record of the breakpoints behind it.
 
-    With active atoms A of signs s, z_A(a − t) = z_A + t·v where (G_AA + lam·I) v = s, and the
+    With active atoms A of signs s, z_A(a − t) = z_A + t·v where (G_AA + ridge·I) v = s, and the
     correlation of atom j with the residual falls by t·xⱼᵀq, q = Σ v_k x_k.
     """
 
     def __init__(
-        self, atoms: Floats, target: Floats, allowed: NDArray[np.bool_], lam: float, a_min: float
+        self,
+        atoms: Floats,
+        target: Floats,
+        allowed: NDArray[np.bool_],
+        ridge: float,
+        alpha_min: float,
     ) -> None:
         self.atoms, self.target, self.allowed = atoms, target, allowed
-        self.lam, self.a_min = lam, a_min
-        self.active = _ActiveSet(atoms.shape[1], lam)
+        self.ridge, self.alpha_min = ridge, alpha_min
+        self.active = _ActiveSet(atoms.shape[1], ridge)
         self.values = np.empty(0)  # z of the active atoms
         self.slopes = np.empty(0)  # v
         self.pull = np.zeros(atoms.shape[1])  # q
-        self.penalties: list[float] = []
+        self.alphas: list[float] = []
         self.events: list[PathEvent] = []
         self._solutions: list[tuple[NDArray[np.intp], Floats]] = []
         largest_atom = math.sqrt(np.einsum("ij,ij->i", atoms, atoms)[allowed].max())
         scale = largest_atom * math.sqrt(target @ target)
         if not math.isfinite(scale):
             raise ValueError("the squared norms of the samples must be finite, got an overflow")
-        self.tie, self.bottom = _TIE * scale, max(_BOTTOM * scale, a_min)
+        self.tie, self.bottom = _TIE * scale, max(_BOTTOM * scale, alpha_min)
         self.correlations = atoms @ target
         self.a = float(abs(self.correlations[allowed]).max())
         # A sample orthogonal to all atoms, up to rounding, has z = 0 down to penalty zero.
@@ -382,7 +387,7 @@ class _Walk:
                 del signs[atom]
         entered = self.active.indices[settled:]
         self.values = np.append(self.values, np.zeros(len(entered)))
-        step = len(self.penalties) - 1
+        step = len(self.alphas) - 1
         # An atom that left and came back at the same breakpoint only touched zero.
         leave = [PathEvent(step, j, "leave") for j in self.left if j not in entered]
         enter = [PathEvent(step, j, "enter") for j in entered if j not in self.left]
@@ -396,9 +401,9 @@ class _Walk:
         length = min(self._entry_step(), float(exit_steps.min()))
         self.arrived = self.a - length <= self.bottom
         if self.arrived:
-            length = self.a - self.a_min
+            length = self.a - self.alpha_min
         self.values += length * self.slopes
-        self.a = self.a_min if self.arrived else self.a - length
+        self.a = self.alpha_min if self.arrived else self.a - length
         gone = exit_steps <= length
         gone |= towards_zero & (abs(self.values) <= _VANISHED * abs(self.values).max())
         left = [] if self.arrived else self._take_out(gone)
@@ -461,7 +466,7 @@ class _Walk:
         """Take the rounding errors out of z by one Newton step and measure the correlations."""
         active = self.active
         residual = self.target - self.values @ active.rows
-        error = active.rows @ residual - self.lam * self.values - self.a * active.signs
+        error = active.rows @ residual - self.ridge * self.values - self.a * active.signs
         correction = active.solve(error)
         self.correlations = self.atoms @ (residual - correction @ active.rows)
         self.values = self.values + correction
@@ -469,10 +474,10 @@ class _Walk:
 
     def _stop_at_breakpoint(self, left: list[int]) -> None:
         """Record the solution, and gather the zero atoms whose correlation equals the penalty."""
-        if self.penalties and self.a >= self.penalties[-1]:  # a step too short for float64
-            self.penalties.pop()
+        if self.alphas and self.a >= self.alphas[-1]:  # a step too short for float64
+            self.alphas.pop()
             self._solutions.pop()
-        self.penalties.append(self.a)
+        self.alphas.append(self.a)
         self._solutions.append((np.array(self.active.indices, dtype=np.intp), self.values.copy()))
         near = self.allowed & (abs(self.correlations) >= self.a - self.tie)
         near[self.active.indices] = False

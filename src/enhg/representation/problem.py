@@ -2,7 +2,7 @@
 
 For every sample i, with its own coefficient held at zero (paper, III.A):
 
-    minimise over z:   ‖z‖₁ + λ‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
+    minimize over z:   ‖z‖₁ + λ‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
 
 with ℓ(r) = ‖r‖₂ (`loss="norm"`) or ½‖r‖₂² (`loss="squared"`). Divided by γᵢ, both are the
 squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖², with a = s/γᵢ, b = 2λs/γᵢ and s = 1 for the squared
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Loss = Literal["norm", "squared"]
-Scale = Literal["relative", "absolute"]
+GammaScale = Literal["relative", "absolute"]
 
 # Residuals shorter than this part of their sample count as this long in the norm loss: at an
 # exact fit the loss has no derivative, and a penalty of σ/γ with σ = 0 would be no penalty.
@@ -35,7 +35,7 @@ class Problem:
     gamma: float
     lam: float
     loss: Loss
-    scale: Scale
+    gamma_scale: GammaScale
 
     def __post_init__(self) -> None:
         for name, value in (("gamma", self.gamma), ("lam", self.lam)):
@@ -47,7 +47,7 @@ class Problem:
             raise ValueError(f"lam must be at least 0, got {self.lam!r}")
         for name, choice, allowed in (
             ("loss", self.loss, ("norm", "squared")),
-            ("scale", self.scale, ("relative", "absolute")),
+            ("gamma_scale", self.gamma_scale, ("relative", "absolute")),
         ):
             if choice not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, got {choice!r}")
@@ -60,7 +60,7 @@ class Problem:
         nothing has no such point: z = 0 is optimal for it at every γ.
         """
         gammas = np.full(len(critical), float(self.gamma))
-        if self.scale == "relative":
+        if self.gamma_scale == "relative":
             reached = critical > 0
             gammas[reached] /= critical[reached]
             if self.loss == "norm":
@@ -96,11 +96,11 @@ class Representation:
     sparse_errors: sparse.csr_array | None = None
 
     @cached_property
-    def clean(self) -> NDArray:
+    def reconstruction(self) -> NDArray:
         """X₀ = ZA: the samples as the others rebuild them."""
         return (self.coefficients @ self.dictionary).astype(self.samples.dtype, copy=False)
 
     @cached_property
-    def errors(self) -> NDArray:
+    def residuals(self) -> NDArray:
         """S = X − ZA: what the others cannot rebuild."""
-        return self.samples - self.clean
+        return self.samples - self.reconstruction

@@ -20,7 +20,7 @@ from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
 from enhg.preprocessing import check_samples
 from enhg.representation import _kernels
-from enhg.representation.problem import SIGMA_FLOOR, Loss, Problem, Representation, Scale
+from enhg.representation.problem import SIGMA_FLOOR, GammaScale, Loss, Problem, Representation
 
 # What the solver may use of the memory that is free, unless told otherwise.
 _PART_OF_FREE_MEMORY = 0.5
@@ -39,11 +39,11 @@ def self_representation(
     gamma: float = 10.0,
     lam: float = 5.0,
     loss: Loss = "squared",
-    scale: Scale = "relative",
+    gamma_scale: GammaScale = "relative",
     dictionary: ArrayLike | None = None,
     error_weight: float | None = None,
     tol: float = 1e-4,
-    memory: int | None = None,
+    memory_budget: int | None = None,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Representation:
@@ -51,7 +51,7 @@ def self_representation(
 
     For every sample i, with its own coefficient held at zero:
 
-        minimise over z:   ‖z‖₁ + lam·‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
+        minimize over z:   ‖z‖₁ + lam·‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def self_representation(
         ℓ(r) = ½‖r‖₂², which LARS-EN and the paper's baselines solve, or ‖r‖₂, the paper's
         equation, robust to whole corrupted samples. For the norm loss, errors shorter than
         10⁻⁶‖xᵢ‖ count as that long.
-    scale : {"relative", "absolute"}
+    gamma_scale : {"relative", "absolute"}
         Relative: γᵢ = gamma / maxⱼ|xⱼᵀxᵢ|, over all atoms (see `error_weight`), times ‖xᵢ‖ for
         the norm loss. Absolute: γᵢ = gamma.
         On the relative scale, a sample whose products with all others are at most 4 units of
@@ -85,7 +85,7 @@ def self_representation(
         over the atoms [X, I/γₑ], so d×d numbers more are stored. None for no such errors.
     tol : float
         Bound on the certificate. A row that cannot reach it is reported by a warning.
-    memory : int, optional
+    memory_budget : int, optional
         Bytes that may be used besides the samples and the result; half of the memory that is
         free by default. If the Gram matrix fits (4 or 8 bytes times the square of the number
         of samples) it is kept, which is faster; if not,
@@ -100,7 +100,7 @@ def self_representation(
     Returns
     -------
     Representation
-        With `coefficients` (Z), `errors` (S), `clean` (X₀) and `certificate`.
+        With `coefficients` (Z), `residuals` (S), `reconstruction` (X₀) and `certificate`.
 
     Notes
     -----
@@ -117,11 +117,15 @@ def self_representation(
     >>> bool(representation.certificate.max() <= 1e-4)
     True
     """
-    problem = Problem(gamma, lam, loss, scale)
+    problem = Problem(gamma, lam, loss, gamma_scale)
     if not isinstance(tol, Real) or not 0 < tol < np.inf:
         raise ValueError(f"tol must be a positive number, got {tol!r}")
-    if memory is not None and (not isinstance(memory, Integral) or memory <= 0):
-        raise ValueError(f"memory must be a positive number of bytes, or None, got {memory!r}")
+    if memory_budget is not None and (
+        not isinstance(memory_budget, Integral) or memory_budget <= 0
+    ):
+        raise ValueError(
+            f"memory_budget must be a positive number of bytes, or None, got {memory_budget!r}"
+        )
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
     X = check_samples(X, min_samples=2 if dictionary is None else 1)
@@ -144,18 +148,18 @@ def self_representation(
         units = np.eye(X.shape[1], dtype=X.dtype) / X.dtype.type(error_weight)
         atoms = np.vstack([atoms, units])
     X, atoms = _within_range(X, atoms)
-    if memory is None:
-        memory = int(_PART_OF_FREE_MEMORY * free_memory())
+    if memory_budget is None:
+        memory_budget = int(_PART_OF_FREE_MEMORY * free_memory())
     with Crew(n_jobs) as crew:
         with reporting(progress, "elastic nets") as report:
-            rows = _solve(X, atoms, own, problem, tol, memory, crew, report)
+            rows = _solve(X, atoms, own, problem, tol, memory_budget, crew, report)
         if X.dtype == np.float32:
             # Where a is small, rounding in float32 products alone exceeds it.
             short = np.flatnonzero(_falls_short(rows.certificate, tol))
             if len(short):
                 again = _solve(
                     X[short].astype(np.float64), atoms.astype(np.float64), own[short],
-                    problem, tol, memory, crew, lambda done, total: None
+                    problem, tol, memory_budget, crew, lambda done, total: None
                 )  # fmt: skip
                 rows = rows.replaced(short, again)
     _warn_of_large_certificates(rows.certificate, tol)
@@ -311,7 +315,7 @@ def _solve(
     excluded: NDArray,
     problem: Problem,
     tol: float,
-    memory: int,
+    memory_budget: int,
     crew: Crew,
     report: Callable[[int, int], None],
 ) -> _Rows:
@@ -319,12 +323,12 @@ def _solve(
     (n, d), m = X.shape, len(atoms)
     row = (m + 3 * d) * X.itemsize + _FIRST_ROOM * 16  # bytes of a block
     gram = np.empty((0, 0), X.dtype)
-    if m * m * X.itemsize + min(n, _MOST_BLOCK_ROWS) * row <= memory and m <= 4 * n:
+    if m * m * X.itemsize + min(n, _MOST_BLOCK_ROWS) * row <= memory_budget and m <= 4 * n:
         gram = crew.gram(atoms)
     else:
         row += min(m, _KEPT_PRODUCTS) ** 2 * X.itemsize
     lengths = _lengths(atoms)
-    size = int(np.clip((memory - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
+    size = int(np.clip((memory_budget - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
     scores = np.empty((min(n, size), m), X.dtype)
     solved = []
     for block in _slices(n, size):
@@ -410,7 +414,7 @@ def _open(
     crew.each(prepare, _slices(n, _ROWS_AT_ONCE))
     lengths = _lengths(targets)
     nothing = critical == 0
-    if problem.scale == "relative":
+    if problem.gamma_scale == "relative":
         # What is left of orthogonal samples is rounding, and no scale to be relative to.
         faint = 4 * np.finfo(targets.dtype).eps * lengths
         for i in np.flatnonzero(critical <= faint * atoms.longest):

@@ -1,0 +1,241 @@
+"""Array files as samples: .npy, .npz, .mat (v4 to v7.3), .h5 and .hdf5."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from zipfile import ZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg.io._base import (
+    InputError,
+    Samples,
+    as_matrix,
+    check_numeric,
+    readable,
+    shape_text,
+    tidy_labels,
+)
+
+ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5")
+DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings")
+LABEL_NAMES = ("y", "Y", "labels", "Label", "label", "gnd", "target", "targets")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An array in a file, not loaded yet: NumPy's letter for its kind, its type's name."""
+
+    shape: tuple[int, ...]
+    kind: str
+    dtype: str
+    load: Callable[[], NDArray[Any]]
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    @property
+    def is_vector(self) -> bool:
+        """At most one axis is longer than 1 (MATLAB has no other vectors)."""
+        return self.size == max(self.shape, default=1)
+
+
+_Entries = dict[str, _Entry]
+
+
+def read_arrays(path: Path, key: str | None) -> Samples:
+    """Read the samples of an array file; see `enhg.io.read_samples`."""
+    with open_entries(path) as entries:
+        chosen = _choose(path, entries, key)
+        parts = [_load(path, entries, name) for name in chosen]
+    arrays = [array for array, _ in parts]
+    if len({array.shape[1:] for array in arrays}) > 1:
+        raise InputError(
+            f"{path}: {chosen[0]} and {chosen[-1]} cannot be joined; it holds {_listing(entries)}; "
+            f"choose one with --key {chosen[0]}"
+        )
+    where = f"{path}: array {chosen[0]}" if chosen[0] else f"{path}"
+    array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    X, image_shape = as_matrix(array, where)
+    found = [labels for _, labels in parts if labels is not None]
+    labels = np.concatenate(found) if len(found) == len(parts) else None
+    return Samples(X, [str(row) for row in range(len(X))], image_shape, labels, path)
+
+
+def _choose(path: Path, entries: _Entries, key: str | None) -> list[str]:
+    """Names of the arrays that together are the samples, in order."""
+    if key is not None:
+        if key.strip("/") in entries:
+            return [key.strip("/")]
+        raise InputError(
+            f"{path}: no array {key} in it; it holds {_listing(entries)}; choose one of these with --key"
+        )
+    if len(entries) == 1:
+        return list(entries)
+    groups: dict[str, _Entries] = defaultdict(dict)
+    for name, entry in entries.items():
+        group, _, leaf = name.rpartition("/")
+        groups[group][leaf] = entry
+    picks = {group: pick for group, members in groups.items() if (pick := _pick(members))}
+    if picks.get("") in DATA_NAMES:
+        return [picks[""]]
+    alike = {(leaf, *sorted(groups[group])) for group, leaf in picks.items()}
+    if len(alike) == 1:
+        ordered = sorted(picks, key=lambda group: (group.split("/")[-1] != "train", group))
+        return [f"{group}/{picks[group]}".lstrip("/") for group in ordered]
+    raise InputError(
+        f"{path}: cannot tell which array is the samples; it holds {_listing(entries)}; choose one with --key NAME"
+    )
+
+
+def _pick(members: _Entries) -> str | None:
+    """The array of one group that is the samples: by its name, else the only table."""
+    for leaf in DATA_NAMES:
+        if leaf in members and len(members[leaf].shape) > 1:
+            return leaf
+    tables = [
+        leaf
+        for leaf, entry in members.items()
+        if entry.kind in "buif" and not entry.is_vector and leaf not in LABEL_NAMES
+    ]
+    return tables[0] if len(tables) == 1 else None
+
+
+def _load(path: Path, entries: _Entries, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """One array with its samples along the first axis, and its labels.
+
+    When as many labels as *columns* (the last axis) lie beside it, and not as many as rows,
+    the file holds one column a sample, as MATLAB files often do: that axis comes first then.
+    """
+    entry = entries[name]
+    check_numeric(entry.kind, entry.dtype, f"{path}: array {name}" if name else f"{path}")
+    truth, axis = _find_labels(entries, name)
+    with readable(path):
+        array = entry.load()
+        labels = None if truth is None else tidy_labels(truth.load())
+    return (np.moveaxis(array, axis, 0) if axis else array), labels
+
+
+def _find_labels(entries: _Entries, name: str) -> tuple[_Entry | None, int]:
+    """The labels beside an array, and the axis of the array that they count."""
+    shape = entries[name].shape
+    group = name.rpartition("/")[0]
+    beside = [entries.get(f"{group}/{leaf}".lstrip("/")) for leaf in LABEL_NAMES]
+    vectors = [e for e in beside if e is not None and e.is_vector and e.kind in "buifU"]
+    for axis in (0, -1) if len(shape) > 1 else ():
+        for entry in vectors:
+            if entry.size == shape[axis]:
+                return entry, axis
+    return None, 0
+
+
+def _listing(entries: _Entries) -> str:
+    shown = [f"{name} ({shape_text(e.shape)} {e.dtype})" for name, e in list(entries.items())[:8]]
+    more = ["…"] if len(entries) > len(shown) else []
+    return ", ".join(shown + more) or "no arrays"
+
+
+@contextmanager
+def open_entries(path: Path) -> Iterator[_Entries]:
+    """The arrays of a file by name; they can be loaded while the block lasts."""
+    with ExitStack() as stack:
+        with readable(path):
+            stream = stack.enter_context(path.open("rb"))
+            entries = _LISTERS[path.suffix.lower()](stream, stack)
+        yield entries
+
+
+def _npy_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+    def load() -> NDArray[Any]:
+        stream.seek(0)
+        return _read_npy(stream)
+
+    return {"": _npy_entry(stream, load)}
+
+
+def _npz_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+    archive = stack.enter_context(ZipFile(stream))
+
+    def entry(member: str) -> _Entry:
+        def load() -> NDArray[Any]:
+            with archive.open(member) as opened:
+                return _read_npy(opened)
+
+        with archive.open(member) as opened:
+            return _npy_entry(opened, load)
+
+    members = [member for member in archive.namelist() if member.endswith(".npy")]
+    return {member.removesuffix(".npy"): entry(member) for member in members}
+
+
+def _npy_entry(stream: IO[bytes], load: Callable[[], NDArray[Any]]) -> _Entry:
+    """Read the header alone, so that an array nobody asks for is neither decoded nor judged."""
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:  # only records with names outside Latin-1 need a later version
+        return _Entry((), "V", "record", load)
+    return _Entry(shape, "O" if dtype.hasobject else dtype.kind, str(dtype), load)
+
+
+def _read_npy(stream: IO[bytes]) -> NDArray[Any]:
+    return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def _mat_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+    import h5py
+    from scipy.io import loadmat, whosmat
+
+    if h5py.is_hdf5(stream.name):
+        return _hdf5_entries(stream, stack)
+
+    def entry(name: str, shape: tuple[int, ...], dtype: str) -> _Entry:
+        plain = {"double", "single", "logical"}
+        numeric = dtype in plain or dtype.startswith(("int", "uint"))
+        kind = np.dtype({"logical": "bool"}.get(dtype, dtype)).kind if numeric else "O"
+        return _Entry(shape, kind, dtype, lambda: loadmat(stream, variable_names=[name])[name])
+
+    return {name: entry(name, shape, dtype) for name, shape, dtype in whosmat(stream)}
+
+
+def _hdf5_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+    """Datasets of an HDF5 file; links to other files are not followed.
+
+    MATLAB (v7.3) writes its arrays column by column, so their axes come out reversed.
+    """
+    import h5py
+
+    file = stack.enter_context(h5py.File(stream.name, "r"))
+    entries: _Entries = {}
+
+    def visit(name: str, item: Any) -> None:
+        if not isinstance(item, h5py.Dataset) or name.startswith("#"):
+            return
+        shape = item.shape or ()
+        matlab = item.attrs.get("MATLAB_class")
+        if matlab is None:
+            entries[name] = _Entry(shape, item.dtype.kind, str(item.dtype), lambda: item[()])
+        else:
+            kind = "U" if matlab == b"char" else item.dtype.kind
+            entries[name] = _Entry(shape[::-1], kind, str(item.dtype), lambda: item[()].T)
+
+    file.visititems(visit)
+    return entries
+
+
+_LISTERS: dict[str, Callable[[IO[bytes], ExitStack], _Entries]] = {
+    ".npy": _npy_entries,
+    ".npz": _npz_entries,
+    ".mat": _mat_entries,
+    ".h5": _hdf5_entries,
+    ".hdf5": _hdf5_entries,
+}

@@ -1,0 +1,171 @@
+"""Results onto disk: whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from enhg._atomic import atomic_file
+from enhg.io._base import InputError, reason
+
+
+def write_labels(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    labels: Sequence[Any] | ArrayLike,
+    confidence: Sequence[float] | ArrayLike,
+    columns: Mapping[str, Sequence[Any] | ArrayLike] | None = None,
+) -> None:
+    """Write the table ``name,label,confidence`` as .csv, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The file; its folder is made, and a file of that name is replaced.
+    names, labels, confidence : sequences of length n
+        One entry a sample; the confidence is written with four decimals.
+    columns : mapping of str to sequence, optional
+        More columns, each of length n, under their headings.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    ValueError
+        When the columns differ in length.
+    """
+    table: dict[str, list[Any]] = {
+        "name": list(names),
+        "label": np.asarray(labels).tolist(),
+        "confidence": [f"{value:.4f}" for value in np.asarray(confidence, dtype=float)],
+    }
+    for head, values in (columns or {}).items():
+        if head in table:
+            raise ValueError(f"column {head} is written already; give it another heading")
+        table[head] = np.asarray(values).tolist()
+    write_table(path, table)
+
+
+def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns under their headings as .csv, whole or not at all; see `write_labels`."""
+    lengths = {head: len(values) for head, values in table.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns must have one length, got {lengths}")
+
+    target = Path(path)
+    with _writable(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            atomic_file(target) as part,
+            part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as stream,
+        ):
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(table)
+            writer.writerows(zip(*table.values(), strict=True))
+
+
+@contextmanager
+def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
+    """A folder to write results into, which becomes `path` only when the block succeeds.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the results; missing parents are made.
+    overwrite : bool, default=False
+        Allow `path` to hold files: those of the same names are replaced one by one, each at a
+        stroke, and all others are left alone.
+
+    Yields
+    ------
+    Path
+        A temporary folder beside `path`, or inside it when `path` exists (it may be another disk,
+        and its parent need not be writable). When the block raises, also on Ctrl-C, it is
+        removed, with any parents that were made for it.
+
+    Raises
+    ------
+    InputError
+        On entry, when `path` is a file, holds files and `overwrite` is not set, or cannot be
+        written. At the end, when the results cannot be moved; they stay where they are then,
+        and the message says where.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with output_folder(Path(home, "out")) as folder:
+    ...         _ = (folder / "report.txt").write_text("done")
+    ...     print(Path(home, "out", "report.txt").read_text())
+    done
+    """
+    target = Path(path).resolve()
+    with _writable(target):
+        _check_target(target, overwrite)
+        existed = target.exists()
+        parents = [] if existed else [p for p in target.parents if not p.exists()]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        home = target if existed else target.parent
+        folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
+        folder.mkdir()
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        for parent in parents:
+            with suppress(OSError):  # someone else uses it by now
+                parent.rmdir()
+        raise
+    try:
+        _move(folder, target, overwrite)
+    except OSError as error:
+        raise InputError(
+            f"{target}: the results cannot be moved there ({reason(error)}); find them in {folder}"
+        ) from error
+
+
+def _check_target(target: Path, overwrite: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target}: is a file, a folder is needed; choose another name")
+    if not overwrite and target.exists() and any(target.iterdir()):
+        raise InputError(
+            f"{target}: exists and is not empty; choose another name, or pass --overwrite to replace files of the same names"
+        )
+
+
+def _move(folder: Path, target: Path, overwrite: bool) -> None:
+    """Move what `folder` holds into `target`, or make it `target`."""
+    if not target.exists():
+        folder.rename(target)
+        return
+    moves = [(item, target / item.relative_to(folder)) for item in sorted(folder.rglob("*"))]
+    for item, there in moves:
+        if there.is_dir() != item.is_dir() and there.exists():
+            raise FileExistsError(f"{there.name} is a file on one side and a folder on the other")
+        if there.is_file() and not overwrite:
+            raise FileExistsError(f"{there.name} has appeared there meanwhile")
+    for item, there in moves:
+        if item.is_dir():
+            there.mkdir(exist_ok=True)
+        else:
+            item.replace(there)
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def _writable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({reason(error)}); choose another place"
+        ) from error

@@ -1,0 +1,99 @@
+"""Samples from a folder or file of any known kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from stat import S_ISDIR
+
+from enhg.io._base import InputError, Samples, check_finite, readable
+from enhg.io.arrays import ARRAY_SUFFIXES, read_arrays
+from enhg.io.images import read_folder
+from enhg.io.tables import read_table
+
+
+def read_samples(
+    path: str | os.PathLike[str],
+    *,
+    key: str | None = None,
+    size: tuple[int, int] | None = None,
+    gray: bool = True,
+    progress: Callable[[int, int], object] | None = None,
+) -> Samples:
+    """Read samples from a folder of images, an array file or a table.
+
+    Parameters
+    ----------
+    path : path
+        One of these:
+
+        - A folder: every image in it and in its subfolders, in natural order (img2 before
+          img10), turned upright by its EXIF orientation. Images of more than 8 bits a pixel give
+          float32; 16 bits are brought to the scale 0–255, 32 bits and floats keep their values.
+          Transparency is shown on white. Of an animation the first frame counts.
+        - ``.npy``: samples × features, samples × height × width, or samples × height × width ×
+          channels.
+        - ``.npz``, ``.mat``, ``.h5``, ``.hdf5``: the array `key`; else the one called X, x, data,
+          fea, features, images or embeddings; else the only table of numbers. Groups that hold
+          arrays of the same names (train, test) are joined, train first, then by name. A vector
+          beside it called y, Y, labels, Label, label, gnd, target or targets, one entry a sample,
+          is the truth. **Rows are samples**, with one exception: when the labels are as many as
+          the columns (the last axis) and not as many as the rows, columns are samples.
+        - ``.csv``: comma, semicolon or tab separated, with or without headings. Columns are
+          features, except one headed label, labels, class, target or y, and the first, which
+          holds the names when none of its cells is a number or its heading says so (name, file,
+          id, index, or nothing as pandas writes it).
+    key : str, optional
+        The array to read, for files that hold several; ``train/data`` reaches into groups.
+    size : (int, int), optional
+        Height and width that every image is resized to, antialiased. For folders alone.
+    gray : bool, default=True
+        Turn images to gray; else to red, green and blue. For folders alone.
+    progress : callable, optional
+        Called with the number of images done and the total after each image.
+
+    Returns
+    -------
+    Samples
+        `image_shape` is known for folders and for arrays of three or four dimensions.
+
+    Raises
+    ------
+    InputError
+        When the input is missing, unreadable, of an unknown kind, ambiguous, empty, not real
+        numbers, or holds NaN or infinite values. Objects in files are refused, never unpickled.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = Path(folder, "flowers.csv")
+    ...     _ = table.write_text("name,petal,sepal,label\\nrose,1.5,2,0\\niris,3,4,1\\n")
+    ...     samples = read_samples(table)
+    >>> samples.names, samples.X.tolist(), samples.labels.tolist()
+    (['rose', 'iris'], [[1.5, 2.0], [3.0, 4.0]], [0, 1])
+    """
+    source = Path(path)
+    with readable(source):
+        is_folder = S_ISDIR(source.stat().st_mode)
+    suffix = source.suffix.lower()
+    if key is not None and (is_folder or suffix in {".npy", ".csv"}):
+        raise InputError(f"{source}: has no arrays to choose from; leave out --key")
+    if size is not None and (not is_folder or min(size) < 1):
+        raise InputError(
+            f"{source}: --size {size[0]}x{size[1]} does not fit; it resizes images of a folder, to at least 1x1"
+        )
+    if is_folder:
+        samples = read_folder(source, size, gray, progress)
+    elif suffix in ARRAY_SUFFIXES:
+        samples = read_arrays(source, key)
+    elif suffix == ".csv":
+        samples = read_table(source)
+    else:
+        raise InputError(
+            f"{source}: unknown kind of file; give a folder of images, or one of {' '.join(ARRAY_SUFFIXES)} .csv"
+        )
+    check_finite(samples)
+    return samples

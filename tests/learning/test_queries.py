@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
+from enhg.learning.queries import _LABEL_NOISE, _LEAST_DOUBT, most_telling
+from enhg.learning.spectral import top_eigenpairs
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X, y, ElasticNetHypergraph().fit(X).graph_
+
+
+def test_choice_is_the_one_that_lowers_the_variance_most(digits):
+    """Against the full covariance and the textbook formula of a Gaussian's posterior."""
+    _, _, graph = digits
+    spectrum = top_eigenpairs(graph, 20, random_state=0)
+    gaps = 1 - spectrum.values
+    mu = gaps[3]
+    C = (spectrum.vectors * (mu / (gaps + mu))) @ spectrum.vectors.T
+    C /= np.trace(C) / len(C)
+    doubt = np.random.default_rng(0).uniform(size=len(C))
+    labeled = np.array([3, 700])
+
+    def knowing(C, rows):
+        block = C[np.ix_(rows, rows)] + _LABEL_NOISE * np.eye(len(rows))
+        return C - C[:, rows] @ np.linalg.solve(block, C[rows])
+
+    chosen = most_telling(spectrum, 4, labeled, doubt, 3)
+    for at, sample in enumerate(chosen):
+        known = [*labeled, *chosen[:at]]
+        now = knowing(C, known)
+        told = (doubt + _LEAST_DOUBT) @ now**2 / (np.diag(now) + _LABEL_NOISE)
+        told[known] = -1
+        assert sample == told.argmax()
+
+
+def test_labels_that_are_asked_for_are_worth_more_than_random_ones(digits):
+    X, y, graph = digits
+    asked = HypergraphClustering(10, structure=graph, random_state=0).fit(X).suggest(20)
+    assert len(set(asked)) == 20
+
+    def accuracy(rows):
+        given = np.full(len(y), -1)
+        given[rows] = y[rows]
+        model = HypergraphClassifier(structure=graph).fit(X, given)
+        return (model.transduction_ == y)[given == -1].mean(), model
+
+    rng = np.random.default_rng(0)
+    random = [accuracy(rng.choice(len(y), 20, replace=False))[0] for _ in range(10)]
+    reached, model = accuracy(asked)
+    assert reached > max(random)
+    more = [*asked, *model.suggest(10)]
+    assert len(set(more)) == 30
+    assert accuracy(more)[0] > np.mean(random) + 0.1
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, 1797])
+def test_impossible_numbers(digits, n):
+    X, y, graph = digits
+    given = np.where(np.arange(len(y)) < 50, y, -1)
+    model = HypergraphClassifier(structure=graph).fit(X, given)
+    with pytest.raises(ValueError, match=r"n must be a whole number from 1 to .* \(1747\)"):
+        model.suggest(n)
