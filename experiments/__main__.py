@@ -146,7 +146,7 @@ def practice(
     """Measure the extensions; store the scores and write docs/practice.md."""
     from enhg import InputError
     from experiments import practice
-    from experiments.report import write_pages
+    from experiments.pages import write_pages
 
     unknown = [name for name in names or () if name not in practice.MEASUREMENTS]
     if unknown:
@@ -174,7 +174,7 @@ def report(
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction.
     """
-    from experiments.report import store, write_pages
+    from experiments.pages import store, write_pages
 
     if run is not None:
         store(run)

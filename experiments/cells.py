@@ -73,12 +73,12 @@ class Cells:
 
     def missing(self, job: Job) -> Job | None:
         """Return the job reduced to the runs that have no rows yet, or None if all have."""
-        runs = {key["run"] for key in job.keys() if _key(key) not in self._rows}
+        runs = {key["run"] for key in job.row_keys() if _key(key) not in self._rows}
         return replace(job, runs=tuple(sorted(runs))) if runs else None
 
     def rows(self, job: Job) -> list[Row]:
         """Return the rows of a job, as far as they are there."""
-        keys = (_key(key) for key in job.keys())
+        keys = (_key(key) for key in job.row_keys())
         return [self._rows[key] for key in keys if key in self._rows]
 
     def add(self, rows: Iterable[Row]) -> None:

@@ -185,7 +185,7 @@ def _rows(jobs: Iterable[Job], cells: Cells) -> list[Row]:
 
 
 def _mean_clustering(rows: list[Row]) -> str:
-    means = (np.mean([float(row[metric]) for row in rows]) for metric in ("ac", "nmi"))
+    means = (float(np.mean([float(row[metric]) for row in rows])) for metric in ("ac", "nmi"))
     return " / ".join(_texts(means))
 
 
@@ -235,7 +235,7 @@ def _map_runs(score: Callable[[Any], Any], runs: Iterable[Any]) -> list[Any]:
 def _second_order(folder: Path, runs: int) -> list[Line]:
     """AC and NMI of ENHG with hyperedges from |Z| + w·|Z|², rows of |Z| scaled to sum 1."""
     tasks = list(product(_DRAWS, range(min(runs, _FEW_RUNS))))
-    scores = _map_runs(lambda task: _second_order_scores(folder, *task, runs), tasks)
+    scores = _map_runs(lambda task: _second_order_scores(folder, task[0], task[1], runs), tasks)
     lines = []
     for at, weight in enumerate(_SECOND_ORDER):
         means = (

@@ -145,14 +145,16 @@ def plot_robustness(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     rows: list[list[Any]] = []
     for name, corrupt in corruptions.items():
         figure, axes = plotting.new_figure(len(_CORRUPTED_SHARES), 2, (10, 8.5), widths=(6, 1))
-        rows += _plot_corruptions(data, name, corrupt, np.reshape(axes, (-1, 2)))
+        rows += _plot_corruptions(
+            data, name, corrupt, list(zip(axes[::2], axes[1::2], strict=True))
+        )
         figure.savefig(out / f"figure-robustness-{name.replace(' ', '-')}.png")
     header = ["corruption", "share of pixels", "members", "of the own person", "kept of the first"]
     write_csv(out / "figure-robustness.csv", header, rows)
 
 
 def _plot_corruptions(
-    data: Dataset, name: str, corrupt: Callable[..., NDArray], axes: NDArray
+    data: Dataset, name: str, corrupt: Callable[..., NDArray], axes: list[tuple[Any, Any]]
 ) -> list[list[Any]]:
     """One row of axes per share of corrupted pixels: the coefficients and the image."""
     images = data.X / data.X.max()

@@ -136,7 +136,7 @@ class Job:
         relative = 1 if draw.dataset in _DIGITS else _COST_OF_FACES
         return n_samples**2 * METHODS[self.method].cost * relative
 
-    def keys(self) -> list[Row]:
+    def row_keys(self) -> list[Row]:
         """Return the rows that `evaluate` gives, without their scores."""
         fixed = {"version": VERSION, "task": self.task, **asdict(self.draw), "method": self.method}
         return [
@@ -165,7 +165,7 @@ def evaluate(job: Job, folder: Path) -> list[Row]:
         fit_time = time.perf_counter() - start
         fit_warnings = len(caught)
         rows = []
-        for key in job.keys():
+        for key in job.row_keys():
             del caught[fit_warnings:]
             start = time.perf_counter()
             scores = _score(job.task, data, structure.graph_, key)

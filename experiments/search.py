@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,7 @@ def choose(rows: Iterable[Row]) -> dict[str, Any]:
         scores[row["task"], row["dataset"]][pair] = float(np.mean(values))
     chosen: dict[str, Any] = {"all": _shared_setting(scores)}
     for (task, dataset), by_pair in scores.items():
-        structure, learner = _best(by_pair, lambda pair, by_pair=by_pair: by_pair[pair])
+        structure, learner = _best(by_pair, by_pair.__getitem__)
         chosen[f"{dataset} {task}"] = {
             "structure": json.loads(structure),
             task: json.loads(learner),
@@ -126,10 +126,7 @@ def _shared_setting(scores: Scores) -> dict[str, Any]:
 
     best = _best(structures, total)
     return {"structure": json.loads(best)} | {
-        task: json.loads(
-            _best(learners[task], lambda learner, task=task: mean(best, task, learner))
-        )
-        for task in _TASKS
+        task: json.loads(_best(learners[task], partial(mean, best, task))) for task in _TASKS
     }
 
 
