@@ -52,7 +52,7 @@ def _unit_length(X: NDArray) -> NDArray:
     return SampleNormalizer(center=False).fit_transform(X)
 
 
-def _own_person(data: Dataset) -> slice:
+def _same_person(data: Dataset) -> slice:
     """The images of the person in the sample that is shown."""
     return slice(0, int((data.y == data.y[_SAMPLE]).sum()))
 
@@ -94,17 +94,17 @@ def _path_correlation(coefficients: sparse.csr_array, X: NDArray) -> float:
 def plot_coefficients(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """Coefficients of the fifth face of the first person, LASSO and elastic net, equally many."""
     data, X = _faces(folder, 4)
-    own = _own_person(data)
+    same = _same_person(data)
     figure, axes = plotting.new_figure(2, 1, (9, 5))
     rows = []
     for ax, (name, ridge) in zip(axes, _MODELS, strict=True):
         path = elastic_net_path(X, _SAMPLE, ridge)
         counts = np.diff(path.coefficients.indptr)
         z = path.coefficients[int(np.argmin(np.abs(counts - _KEPT)))].toarray().ravel()
-        share = np.abs(z[own]).sum() / np.abs(z).sum()
-        plotting.plot_coefficients(z, group=own, ax=ax)
+        share = np.abs(z[same]).sum() / np.abs(z).sum()
+        plotting.plot_coefficients(z, group=same, ax=ax)
         ax.set_title(
-            f"{name}: {np.count_nonzero(z)} coefficients, {share:.0%} of ‖z‖₁ on the own person"
+            f"{name}: {np.count_nonzero(z)} coefficients, {share:.0%} of ‖z‖₁ on the same person"
         )
         rows += [[name, sample, f"{z[sample]:.6g}"] for sample in np.flatnonzero(z)]
     figure.savefig(out / "figure-coefficients.png")
@@ -125,10 +125,12 @@ def plot_affinity(folder: Path, out: Path, cells: Cells, runs: int) -> None:
         within = entries.data[data.y[entries.row] == data.y[entries.col]].sum()
         share = within / entries.data.sum()
         plotting.plot_coefficient_matrix(Z, ax=ax)
-        ax.set_title(f"{name}\n{Z.nnz / len(X):.0f} entries per row\n{share:.0%} on the own person")
+        ax.set_title(
+            f"{name}\n{Z.nnz / len(X):.0f} entries per row\n{share:.0%} on the same person"
+        )
         rows.append([name, Z.nnz, f"{share:.4f}"])
     figure.savefig(out / "figure-affinity.png")
-    write_csv(out / "figure-affinity.csv", ["model", "entries", "share on the own person"], rows)
+    write_csv(out / "figure-affinity.csv", ["model", "entries", "share on the same person"], rows)
 
 
 def _heat_kernel(X: NDArray, n_neighbors: int) -> sparse.csr_array:
@@ -149,7 +151,7 @@ def plot_robustness(folder: Path, out: Path, cells: Cells, runs: int) -> None:
             data, name, corrupt, list(zip(axes[::2], axes[1::2], strict=True))
         )
         figure.savefig(out / f"figure-robustness-{name.replace(' ', '-')}.png")
-    header = ["corruption", "share of pixels", "members", "of the own person", "kept of the first"]
+    header = ["corruption", "share of pixels", "members", "of the same person", "kept of the first"]
     write_csv(out / "figure-robustness.csv", header, rows)
 
 
@@ -159,7 +161,7 @@ def _plot_corruptions(
     """One row of axes per share of corrupted pixels: the coefficients and the image."""
     images = data.X / data.X.max()
     dictionary = _unit_length(np.delete(images, _SAMPLE, axis=0))
-    own = slice(0, _own_person(data).stop - 1)
+    same = slice(0, _same_person(data).stop - 1)
     first: set[int] = set()
     rows = []
     for share, (left, right) in zip(_CORRUPTED_SHARES, axes, strict=True):
@@ -171,17 +173,17 @@ def _plot_corruptions(
         members = set(np.flatnonzero(np.abs(z) > threshold).tolist())
         first = first or members
         kept = len(members & first) / len(first)
-        n_own = sum(own.start <= member < own.stop for member in members)
-        plotting.plot_coefficients(z, threshold, own, ax=left)
+        n_same = sum(same.start <= member < same.stop for member in members)
+        plotting.plot_coefficients(z, threshold, same, ax=left)
         left.set_title(
-            f"{share:.0%} {name}: {len(members)} members, {n_own} of the own person, "
+            f"{share:.0%} {name}: {len(members)} members, {n_same} of the same person, "
             f"{kept:.0%} of the first hyperedge",
             fontsize=9,
         )
         if share != _CORRUPTED_SHARES[-1]:
             left.set_xlabel("")
         plotting.plot_image(image.reshape(data.image_shape), ax=right)
-        rows.append([name, share, len(members), n_own, f"{kept:.4f}"])
+        rows.append([name, share, len(members), n_same, f"{kept:.4f}"])
     return rows
 
 
