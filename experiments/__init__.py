@@ -1,1 +1,1 @@
-"""The paper's protocol, and what the library's own choices rest on (paper, V)."""
+"""Experiments of the paper's section V, the search for settings, and the pages made from them."""

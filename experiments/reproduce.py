@@ -1,4 +1,4 @@
-"""Tables and figures of the paper by name, into a folder that a later run goes on from."""
+"""Tables, figures and analyses by name, written to a folder that a later call continues from."""
 
 from __future__ import annotations
 
@@ -7,43 +7,46 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from enhg import InputError
 from experiments import claims, figures, tables
-from experiments.protocol import Cells, Work, carry_out, loaded
+from experiments.cells import Cells, run_jobs
+from experiments.protocol import Job, load_dataset
 
 NAMES = (*tables.TABLES, *figures.FIGURES, "claims")
-_KEPT = "cells.csv"
+_CELLS = "cells.csv"
 
-Report = Callable[[int, int], None]
-Stage = Callable[[str], AbstractContextManager[Report | None]]
+Progress = Callable[[int, int], None]
+Stage = Callable[[str], AbstractContextManager[Progress | None]]
 
 
-def chosen(names: list[str]) -> list[str]:
-    """The tables and figures that names stand for, in the paper's order; "all" for all."""
+def select(names: list[str]) -> list[str]:
+    """Return the requested names in the paper's order; "all" stands for every name."""
     unknown = [name for name in names if name not in (*NAMES, "all")]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is none of {', '.join(NAMES)} and all")
+        raise InputError(f"names must be among {', '.join(NAMES)} and all, got {unknown[0]!r}")
     return [name for name in NAMES if name in names or "all" in names]
 
 
 def check_folder(out: Path) -> None:
-    """Only a folder that is new or empty, or was written by an earlier run, is written to."""
+    """Raise InputError unless the folder is new, empty or written by an earlier call."""
     if out.exists() and not out.is_dir():
-        raise ValueError(f"{out} is a file; name a folder")
+        raise InputError(f"out must be a folder, got the file {out}")
     foreign = [
         file.name
         for file in (out.iterdir() if out.is_dir() else ())
-        if file.name != _KEPT and not file.name.startswith(NAMES)
+        if file.name != _CELLS and not file.name.startswith(NAMES)
     ]
-    if foreign and not (out / _KEPT).exists():
-        raise ValueError(
-            f"{out} holds other files, such as {min(foreign)}, and no {_KEPT} of an earlier run; name another folder"
+    if foreign and not (out / _CELLS).exists():
+        raise InputError(
+            f"out must be a new or empty folder or hold the {_CELLS} of an earlier call, got "
+            f"{out} with other files such as {min(foreign)}"
         )
 
 
-def _works(name: str, runs: int) -> list[Work]:
+def _jobs(name: str, runs: int) -> list[Job]:
     if name in tables.TABLES:
-        return tables.works(name, runs)
-    return claims.works(runs) if name == "claims" else figures.works(name, runs)
+        return tables.jobs(name, runs)
+    return claims.jobs(runs) if name == "claims" else figures.jobs(name, runs)
 
 
 def _write(name: str, folder: Path, out: Path, cells: Cells, runs: int) -> None:
@@ -56,37 +59,60 @@ def _write(name: str, folder: Path, out: Path, cells: Cells, runs: int) -> None:
 
 
 def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage) -> list[Path]:
-    """Make tables and figures; the files written.
+    """Make tables, figures and analyses.
 
-    `stage` is entered with the name of each step, and may give a function to be told (done, in
-    all). Figures of single runs are kept in `cells.csv` as they are finished: what is there is
-    not computed again.
+    Scores of single runs are kept in `cells.csv` as they are finished and are not computed again.
+
+    Parameters
+    ----------
+    names : list of str
+        Among `NAMES`, or "all".
+    folder : Path
+        Folder of the data sets.
+    out : Path
+        Folder of the results.
+    runs : int
+        Number of runs to average.
+    stage : callable
+        Called with the name of each step; the context manager that it returns gives a function
+        to be called with (done, total), or None.
+
+    Returns
+    -------
+    list of Path
+        The files written.
     """
-    wanted = chosen(names)
+    selected = select(names)
     check_folder(out)
-    works = [work for name in wanted for work in _works(name, runs)]
-    sets = {work.draw.dataset for work in works}
-    if not set(wanted) <= set(tables.TABLES):
-        sets.add("yale-b")  # of figures of single samples
-    for dataset in sorted(sets):
-        loaded(dataset, folder)  # an error now rather than after hours
+    jobs = [job for name in selected for job in _jobs(name, runs)]
+    _load_datasets(selected, jobs, folder)
     out.mkdir(parents=True, exist_ok=True)
-    cells = Cells(out / _KEPT)
-    cells.add([])  # marks the folder as one to go on with
-    with stage("runs") as told:
-        kept = sum(len(cells.of(work)) for work in set(works))
-        if kept:
+    cells = Cells(out / _CELLS)
+    cells.add([])  # marks the folder as one that a later call may continue from
+    with stage("runs") as progress:
+        n_kept = sum(len(cells.rows(job)) for job in set(jobs))
+        if n_kept:
             warnings.warn(
-                f"{kept} figures of an earlier run are taken from {cells.file}; name another folder to compute all anew",
+                f"{n_kept} scores of an earlier call are read from {cells.file}; choose another "
+                "folder to compute them again",
                 stacklevel=2,
             )
-        carry_out(works, folder, cells, told or (lambda done, total: None))
-    for name in wanted:
+        run_jobs(jobs, folder, cells, progress)
+    for name in selected:
         with stage(name):
             _write(name, folder, out, cells, runs)
     return sorted(
         file
-        for name in wanted
+        for name in selected
         for file in out.glob(f"{name}*")
         if file.suffix in (".csv", ".md", ".png")
     )
+
+
+def _load_datasets(selected: list[str], jobs: list[Job], folder: Path) -> None:
+    """Load every data set, so that one that is missing fails at once and not after hours."""
+    names = {job.draw.dataset for job in jobs}
+    if not set(selected) <= set(tables.TABLES):
+        names.add("yale-b")  # the figures of single samples have no jobs
+    for name in sorted(names):
+        load_dataset(name, folder)

@@ -1,58 +1,48 @@
-"""The search for the parameters of every structure, the same for all.
+"""The search for the parameters of every structure, with the same effort for each.
 
-    python -m experiments.search --data DIR
+Every setting of `methods.METHODS` clusters and classifies the paper's data sets. Classification
+is averaged over three draws of 10 % of the labels, clustering of PIE over three starts of k-means,
+on which it depends; Extended Yale B and one draw of USPS are clustered once. Where the tables draw
+samples at random, the search uses another seed. Labels are used for scoring, and for the samples
+that classification is given.
 
-Every combination of the values in `methods.METHODS` clusters and classifies the paper's sets.
-Classification is the mean of three draws of 10 % of the labels, clustering of PIE of three starts
-of k-means, which matter there; Extended Yale B and one draw of USPS are clustered once.
-Where the tables draw images at random the draw here has another seed, which still shares many
-images with theirs; Extended Yale B and PIE are clustered whole by both. Labels are
-used for scoring, and for the few that classification is given. The setting of a structure for all
-tables is the one of the best mean over all sets and figures; the settings tuned for each set and
-task are the best on it. They go to `settings.json`, and what they were chosen from, the mean of
-the runs of everything that was tried, to `docs/search.csv`. Every single figure is kept as it is
-there, in `search-cells.csv`; remove it to search anew.
+The shared setting of a structure has the best mean over all data sets and scores; the tuned
+settings are the best for each data set and task.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
-from enhg._progress import reporting
+from experiments.cells import Cells, run_jobs
 from experiments.methods import METHODS
-from experiments.protocol import (
-    Cells,
-    Draw,
-    Row,
-    Task,
-    Work,
-    carry_out,
-    write_csv,
-    written,
-)
+from experiments.paths import RESULTS, SETTINGS
+from experiments.protocol import Draw, Job, Row, Task, to_json
+from experiments.tabular import read_records, write_csv
 
-SETTINGS_FILE = Path(__file__).with_name("settings.json")
-_TRIED = ("version", "task", "dataset", "method", "structure", "learner")
-_FIGURES = ("ac", "nmi", "accuracy")
-_SPECTRA = tuple(
-    written({"eigenvector_weighting": kind}) for kind in ("auto", "equal", "resolvent")
+MEANS = RESULTS / "search.csv.gz"
+"""The mean scores of every setting that was tried."""
+
+_KEY = ("version", "task", "dataset", "method", "structure", "learner")
+_SCORES = ("ac", "nmi", "accuracy")
+_TASKS: tuple[Task, ...] = ("clustering", "classification")
+_WEIGHTINGS = tuple(
+    to_json({"eigenvector_weighting": name}) for name in ("auto", "equal", "resolvent")
 )
-_ALPHAS = tuple(written({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
-_SEED = 1000  # the tables have runs from 0 on
-_ONCE, _THRICE = (_SEED,), (_SEED, _SEED + 1, _SEED + 2)
+_ALPHAS = tuple(to_json({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
+_SEED = 1000  # the tables use seeds from 0
+_ONE_RUN, _THREE_RUNS = (_SEED,), (_SEED, _SEED + 1, _SEED + 2)
 _CLUSTERED = (
-    (Draw("yale-b", 20), _ONCE),
-    (Draw("pie", 15), _THRICE),
-    (Draw("usps", 10, 200, _SEED), _ONCE),
+    (Draw("yale-b", 20), _ONE_RUN),
+    (Draw("pie", 15), _THREE_RUNS),
+    (Draw("usps", 10, 200, _SEED), _ONE_RUN),
 )
 _CLASSIFIED = (
     Draw("yale-b", 38, 50, _SEED),
@@ -60,71 +50,56 @@ _CLASSIFIED = (
     Draw("usps", 10, 200, _SEED),
 )
 
+Pair = tuple[str, str]  # parameters of a structure and of a learner
+Scores = dict[tuple[str, str], dict[Pair, float]]  # by task and data set
 
-def works(method: str) -> list[Work]:
-    """All that is tried of one structure."""
-    settings = [written(parameters) for parameters in METHODS[method].settings()]
+
+def jobs(method: str) -> list[Job]:
+    """Return everything that is tried for one structure."""
+    settings = [to_json(parameters) for parameters in METHODS[method].settings()]
     return [
-        Work("clustering", draw, method, setting, _SPECTRA, runs)
+        Job("clustering", draw, method, setting, _WEIGHTINGS, runs)
         for setting in settings
         for draw, runs in _CLUSTERED
     ] + [
-        Work("classification", draw, method, setting, _ALPHAS, _THRICE, (0.1,))
+        Job("classification", draw, method, setting, _ALPHAS, _THREE_RUNS, (0.1,))
         for setting in settings
         for draw in _CLASSIFIED
     ]
 
 
 def means(rows: Iterable[Row]) -> list[Row]:
-    """One row for all that was tried, with the mean of its runs."""
-    runs: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    """Average the rows of every setting over its runs."""
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        runs[tuple(row[name] for name in _TRIED)].append(row)
+        groups[tuple(row[name] for name in _KEY)].append(row)
     return [
-        dict(zip(_TRIED, tried, strict=True))
-        | {name: _mean([row[name] for row in found]) for name in _FIGURES}
-        for tried, found in runs.items()
+        dict(zip(_KEY, key, strict=True))
+        | {name: _mean([row[name] for row in group]) for name in _SCORES}
+        for key, group in groups.items()
     ]
 
 
-def _mean(figures: list[str]) -> str:
-    return "" if figures[0] == "" else f"{np.mean([float(figure) for figure in figures]):.5f}"
+def _mean(scores: list[str]) -> str:
+    return "" if scores[0] == "" else f"{np.mean([float(score) for score in scores]):.5f}"
 
 
-def choose(tried: Iterable[Row]) -> dict[str, Any]:
-    """From the means of one structure to its settings: "all", and one a set and task."""
-    scores: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
-    for row in tried:
-        figures = [float(row[name]) for name in _FIGURES if row[name] != ""]
-        place, pair = (row["task"], row["dataset"]), (row["structure"], row["learner"])
-        scores[place][pair] = float(np.mean(figures))
-    structures = {structure for found in scores.values() for structure, _ in found}
-    learners = {
-        task: {learner for place in scores if place[0] == task for _, learner in scores[place]}
-        for task in ("clustering", "classification")
-    }
+def choose(rows: Iterable[Row]) -> dict[str, Any]:
+    """Choose the settings of one structure from its mean scores.
 
-    def mean(structure: str, task: str, learner: str) -> float:
-        return float(
-            np.mean([found[structure, learner] for (t, _), found in scores.items() if t == task])
-        )
-
-    best = max(
-        sorted(structures),
-        key=lambda structure: sum(
-            max(mean(structure, task, learner) for learner in found)
-            for task, found in learners.items()
-        ),
-    )
-    chosen: dict[str, Any] = {
-        "all": {"structure": json.loads(best)}
-        | {
-            task: json.loads(max(sorted(found), key=lambda learner: mean(best, task, learner)))
-            for task, found in learners.items()
-        }
-    }
-    for (task, dataset), found in scores.items():
-        structure, learner = max(sorted(found), key=lambda pair: found[pair])
+    Returns
+    -------
+    dict
+        The shared setting under "all", and the best under "<data set> <task>" for each.
+    """
+    scores: Scores = defaultdict(dict)
+    for row in rows:
+        values = [float(row[name]) for name in _SCORES if row[name] != ""]
+        pair = row["structure"], row["learner"]
+        scores[row["task"], row["dataset"]][pair] = float(np.mean(values))
+    chosen: dict[str, Any] = {"all": _shared_setting(scores)}
+    for (task, dataset), by_pair in scores.items():
+        structure, learner = _best(by_pair, by_pair.__getitem__)
         chosen[f"{dataset} {task}"] = {
             "structure": json.loads(structure),
             task: json.loads(learner),
@@ -132,45 +107,67 @@ def choose(tried: Iterable[Row]) -> dict[str, Any]:
     return chosen
 
 
+def _shared_setting(scores: Scores) -> dict[str, Any]:
+    """The structure of the best mean, with the best learner of each task on it."""
+    structures = {structure for by_pair in scores.values() for structure, _ in by_pair}
+    learners = {
+        task: {learner for place in scores if place[0] == task for _, learner in scores[place]}
+        for task in _TASKS
+    }
+
+    def mean(structure: str, task: Task, learner: str) -> float:
+        places = [by_pair for (name, _), by_pair in scores.items() if name == task]
+        return float(np.mean([by_pair[structure, learner] for by_pair in places]))
+
+    def total(structure: str) -> float:
+        return sum(
+            max(mean(structure, task, learner) for learner in learners[task]) for task in _TASKS
+        )
+
+    best = _best(structures, total)
+    return {"structure": json.loads(best)} | {
+        task: json.loads(_best(learners[task], partial(mean, best, task))) for task in _TASKS
+    }
+
+
+def _best(candidates: Iterable[Any], score: Callable[[Any], float]) -> Any:
+    """The candidate of the highest score, the first in sorted order where several have it."""
+    return max(sorted(candidates), key=score)
+
+
 @cache
 def _settings() -> dict[str, Any]:
-    return json.loads(SETTINGS_FILE.read_text(encoding="utf-8"))
+    return json.loads(SETTINGS.read_text(encoding="utf-8"))
 
 
-def setting_for(method: str, task: Task, dataset: str | None) -> tuple[str, str]:
-    """Structure and learner, as text: those of all tables, or those tuned for a set."""
+def setting_for(method: str, task: Task, dataset: str | None) -> Pair:
+    """Return the parameters of structure and learner as JSON.
+
+    Parameters
+    ----------
+    method : str
+        Name of the structure.
+    task : Task
+        Clustering or classification.
+    dataset : str or None
+        The data set that they are tuned for; None for the shared setting.
+    """
     chosen = _settings()[method]
     setting = chosen["all" if dataset is None else f"{dataset} {task}"]
-    return written(setting["structure"]), written(setting[task])
+    return to_json(setting["structure"]), to_json(setting[task])
 
 
-def search(folder: Path, kept: Path, out: Path) -> None:
-    """Try what is not kept yet, and write the means and the choices."""
-    cells = Cells(kept)
-    todo = [work for method in METHODS for work in works(method)]
-    with reporting(True, "settings tried") as report:
-        carry_out(todo, folder, cells, report)
-    tried = means(row for work in todo for row in cells.of(work))
-    heads = (*_TRIED, *_FIGURES)
-    write_csv(out, heads, ([row[head] for head in heads] for row in tried))
-    SETTINGS_FILE.write_text(json.dumps(choices(out), indent=1) + "\n", encoding="utf-8")
+def search(folder: Path, cells: Cells, progress: Callable[[int, int], None] | None) -> None:
+    """Try every setting that is missing in `cells`; store the mean scores and the choices."""
+    todo = [job for method in METHODS for job in jobs(method)]
+    run_jobs(todo, folder, cells, progress)
+    rows = means(row for job in todo for row in cells.rows(job))
+    header = (*_KEY, *_SCORES)
+    write_csv(MEANS, header, ([row[name] for name in header] for row in rows))
+    SETTINGS.write_text(json.dumps(choices(MEANS), indent=1) + "\n", encoding="utf-8")
 
 
 def choices(file: Path) -> dict[str, Any]:
-    """The settings of every structure, from the file of the means."""
-    with file.open(newline="", encoding="utf-8") as stream:
-        tried = list(csv.DictReader(stream))
-    return {method: choose(row for row in tried if row["method"] == method) for method in METHODS}
-
-
-if __name__ == "__main__":
-
-    def _main(
-        data: Path = typer.Option(..., help="Folder of the image sets."),  # noqa: B008
-        kept: Path = typer.Option("search-cells.csv", help="Where figures are kept."),  # noqa: B008
-        out: Path = typer.Option("docs/search.csv", help="File of the means."),  # noqa: B008
-    ) -> None:
-        """Try every setting of every structure, and choose."""
-        search(data, kept, out)
-
-    typer.run(_main)
+    """Choose the settings of every structure from the file of mean scores."""
+    rows = read_records(file)
+    return {method: choose(row for row in rows if row["method"] == method) for method in METHODS}

@@ -1,43 +1,44 @@
-"""The paper's tables I to IV, made again: ours beside the paper's own numbers."""
+"""Tables I to IV of the paper, with the paper's own numbers beside the scores of this package."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from enhg import plotting
+from experiments.cells import Cells
 from experiments.methods import METHODS
-from experiments.protocol import SHARES, Cells, Draw, Row, Task, Work, markdown, write_csv
+from experiments.paths import PAPER
+from experiments.protocol import SHARES, Draw, Job, Row, Task
 from experiments.search import setting_for
+from experiments.tabular import markdown, read_records, write_csv
 
 METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
-COLUMNS = {"one": "one setting for all tables", "tuned": "tuned for each set"}
+SETTINGS = {"shared": "one setting shared by all tables", "tuned": "tuned for each data set"}
 _TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
-_PAPER = Path(__file__).with_name("paper")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper: what is drawn for each of its rows."""
+    """A table of the paper: its title, its task and the samples of its rows."""
 
     title: str
     task: Task
     draws: tuple[Draw, ...]
 
-    def works(self, column: str, runs: int) -> Iterator[tuple[Draw, str, Work]]:
-        """Work by draw and method."""
+    def jobs(self, setting: str, runs: int) -> Iterator[tuple[Draw, str, Job]]:
+        """Yield every job with its draw and the name of its structure."""
         shares = SHARES if self.task == "classification" else (0.0,)
         for draw, method in product(self.draws, METHODS):
-            dataset = draw.dataset if column == "tuned" else None
+            dataset = draw.dataset if setting == "tuned" else None
             structure, learner = setting_for(method, self.task, dataset)
-            for drawn, numbers in draw.by_run(runs):
-                work = Work(self.task, drawn, method, structure, (learner,), numbers, shares)
-                yield draw, method, work
+            for by_run, numbers in draw.by_run(runs):
+                job = Job(self.task, by_run, method, structure, (learner,), numbers, shares)
+                yield draw, method, job
 
 
 TABLES = {
@@ -50,7 +51,7 @@ TABLES = {
         "Clustering of PIE", "clustering", tuple(Draw("pie", count) for count in (15, 25))
     ),
     "table3": Table(
-        "Clustering of USPS, 200 images a digit",
+        "Clustering of USPS, 200 images per digit",
         "clustering",
         tuple(Draw("usps", count, 200) for count in (4, 6, 8, 10)),
     ),
@@ -64,9 +65,9 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure of a table: ours over the runs, and the paper's where it has one."""
+    """One entry of a table: statistics over the runs, and the paper's number if it has one."""
 
-    column: str
+    setting: str
     row: str
     metric: str
     method: str
@@ -78,98 +79,109 @@ class Cell:
     paper: float | None
 
 
-def works(name: str, runs: int) -> list[Work]:
-    """All that a table is made of."""
-    return [work for column in COLUMNS for *_, work in TABLES[name].works(column, runs)]
+def jobs(name: str, runs: int) -> list[Job]:
+    """Return all jobs of a table."""
+    return [job for setting in SETTINGS for *_, job in TABLES[name].jobs(setting, runs)]
 
 
 def make(name: str, cells: Cells, runs: int) -> list[Cell]:
-    """A table from the rows of its work."""
-    table = TABLES[name]
+    """Compute a table from the rows of its jobs."""
     paper = paper_numbers()
-    made = []
-    for column in COLUMNS:
-        rows: dict[tuple[str, str, str], list[Row]] = {}
-        for draw, method, work in table.works(column, runs):
-            for row in cells.of(work):
-                for metric in METRICS:
-                    if row[metric] == "":
-                        continue
-                    name = row_name(draw, table.task, float(row["share"]))
-                    rows.setdefault((name, metric, method), []).append(row)
-        for (name, metric, method), of_cell in rows.items():
-            values = [float(row[metric]) for row in of_cell]
-            made.append(
-                Cell(
-                    column, name, metric, method, float(np.mean(values)),
-                    float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values),
-                    float(np.mean([float(row["seconds"]) for row in of_cell])),
-                    sum(int(row["warnings"]) for row in of_cell),
-                    paper.get((name, metric, method)),
-                )
-            )  # fmt: skip
-    return made
+    return [
+        _summary(setting, *place, rows, paper.get(place))
+        for setting in SETTINGS
+        for place, rows in _rows_by_place(TABLES[name], setting, cells, runs).items()
+    ]
+
+
+def _rows_by_place(
+    table: Table, setting: str, cells: Cells, runs: int
+) -> dict[tuple[str, str, str], list[Row]]:
+    """The rows of single runs, by row of the table, metric and structure."""
+    places: dict[tuple[str, str, str], list[Row]] = {}
+    for draw, method, job in table.jobs(setting, runs):
+        for row in cells.rows(job):
+            name = row_name(draw, table.task, float(row["share"]))
+            for metric in METRICS:
+                if row[metric] != "":
+                    places.setdefault((name, metric, method), []).append(row)
+    return places
+
+
+def _summary(
+    setting: str, name: str, metric: str, method: str, rows: list[Row], paper: float | None
+) -> Cell:
+    scores = [float(row[metric]) for row in rows]
+    return Cell(
+        setting,
+        name,
+        metric,
+        method,
+        mean=float(np.mean(scores)),
+        std=float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0,
+        runs=len(scores),
+        seconds=float(np.mean([float(row["seconds"]) for row in rows])),
+        warnings=sum(int(row["warnings"]) for row in rows),
+        paper=paper,
+    )
 
 
 def row_name(draw: Draw, task: Task, share: float = 0.0) -> str:
-    """What the row of a table is called."""
+    """Return the name of a row of a table."""
     if task == "clustering":
         return f"{_TITLES[draw.dataset]}, K = {draw.classes}"
     return f"{_TITLES[draw.dataset]}, {share:.0%} labeled"
 
 
 def paper_numbers() -> dict[tuple[str, str, str], float]:
-    """The paper's, by row, metric and method; accuracies as fractions."""
-    found = {}
-    with (_PAPER / "clustering.csv").open(newline="", encoding="utf-8") as stream:
-        for line in csv.DictReader(stream):
-            row = f"{line['dataset']}, K = {line['n_clusters']}"
-            found[row, line["metric"].lower(), line["method"]] = float(line["value"])
-    with (_PAPER / "classification.csv").open(newline="", encoding="utf-8") as stream:
-        for line in csv.DictReader(stream):
-            row = f"{line['dataset']}, {line['labelled_percent']}% labeled"
-            found[row, "accuracy", line["method"]] = float(line["accuracy_percent"]) / 100
-    return found
+    """Return the paper's numbers by row, metric and structure; accuracies as fractions."""
+    numbers = {}
+    for line in read_records(PAPER / "clustering.csv"):
+        row = f"{line['dataset']}, K = {line['n_clusters']}"
+        numbers[row, line["metric"].lower(), line["method"]] = float(line["value"])
+    for line in read_records(PAPER / "classification.csv"):
+        row = f"{line['dataset']}, {line['labeled_percent']}% labeled"
+        numbers[row, "accuracy", line["method"]] = float(line["accuracy_percent"]) / 100
+    return numbers
 
 
 def as_markdown(name: str, cells: list[Cell]) -> str:
-    """A table a column of settings: mean ± standard deviation, the paper's number in brackets,
-    the best of a row bold, and the seconds of every method below."""
+    """Format a table in Markdown, once for each setting.
+
+    An entry is mean ± standard deviation with the paper's number in parentheses, the best of a
+    row in bold; the last row has the mean seconds of every structure.
+    """
+    parts = [f"### {TABLES[name].title}"]
+    for setting, title in SETTINGS.items():
+        shown = [cell for cell in cells if cell.setting == setting]
+        if shown:
+            parts.append(
+                f"**{title.capitalize()}**: mean ± standard deviation over the runs "
+                f"({_run_counts(shown)}), the paper's number in parentheses"
+            )
+            parts.append(_markdown_table(shown))
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _markdown_table(cells: list[Cell]) -> str:
     methods = [method for method in METHODS if any(cell.method == method for cell in cells)]
-    lines = [f"## {TABLES[name].title}"]
-    for column, words in COLUMNS.items():
-        of_column = [cell for cell in cells if cell.column == column]
-        if not of_column:
-            continue
-        found = {(cell.row, cell.metric, cell.method): cell for cell in of_column}
-        rows = []
-        for row, metric in dict.fromkeys((cell.row, cell.metric) for cell in of_column):
-            line = {method: found.get((row, metric, method)) for method in methods}
-            best = max(round(cell.mean, 3) for cell in line.values() if cell)
-            texts = [_in_words(cell, best) if cell else "" for cell in line.values()]
-            rows.append([row, METRICS[metric], *texts])
-        seconds = [
-            np.mean([cell.seconds for cell in of_column if cell.method == method])
-            for method in methods
-        ]
-        rounded = [f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in seconds]
-        rows.append(["seconds a run", "", *rounded])
-        lines += [
-            "",
-            f"**{words.capitalize()}**: mean ± standard deviation over the runs "
-            f"({_count_of_runs(of_column)}), the paper's number in brackets",
-            "",
-            markdown(["", "", *methods], rows),
-        ]
-    return "\n".join(lines).rstrip() + "\n"
+    by_place = {(cell.row, cell.metric, cell.method): cell for cell in cells}
+    lines = []
+    for row, metric in dict.fromkeys((cell.row, cell.metric) for cell in cells):
+        entries = [by_place.get((row, metric, method)) for method in methods]
+        best = max(round(cell.mean, 3) for cell in entries if cell)
+        texts = [_entry(cell, best) if cell else "" for cell in entries]
+        lines.append([row, METRICS[metric], *texts])
+    lines.append(["seconds per run", "", *(_seconds(cells, method) for method in methods)])
+    return markdown(["", "", *methods], lines)
 
 
-def _count_of_runs(cells: list[Cell]) -> str:
+def _run_counts(cells: list[Cell]) -> str:
     counts = sorted({cell.runs for cell in cells})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-def _in_words(cell: Cell, best: float) -> str:
+def _entry(cell: Cell, best: float) -> str:
     text = f"{cell.mean:.3f}"
     if round(cell.mean, 3) == best:
         text = f"**{text}**"
@@ -178,51 +190,75 @@ def _in_words(cell: Cell, best: float) -> str:
     return text if cell.paper is None else f"{text} ({cell.paper:.3f})"
 
 
+def _seconds(cells: list[Cell], method: str) -> str:
+    seconds = np.mean([cell.seconds for cell in cells if cell.method == method])
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
+
+
 def write(name: str, out: Path, cells: Cells, runs: int) -> None:
-    """The table as CSV, Markdown and a picture."""
+    """Write a table as CSV, Markdown and a picture."""
     made = make(name, cells, runs)
-    write_csv(out / f"{name}.csv", Cell.__dataclass_fields__, as_rows(made))
+    write_cells(out / f"{name}.csv", made)
     (out / f"{name}.md").write_text(as_markdown(name, made), encoding="utf-8")
     draw(name, made, out / f"{name}.png")
 
 
-def as_rows(cells: list[Cell]) -> list[list[object]]:
-    """The cells as rows of a CSV file, under the names of a `Cell`'s fields."""
-    return [
+def write_cells(file: Path, cells: list[Cell]) -> None:
+    """Write the cells of a table as CSV."""
+    rows = [
         [
-            cell.column, cell.row, cell.metric, cell.method, f"{cell.mean:.4f}",
+            cell.setting, cell.row, cell.metric, cell.method, f"{cell.mean:.4f}",
             f"{cell.std:.4f}", cell.runs, f"{cell.seconds:.2f}", cell.warnings,
             "" if cell.paper is None else f"{cell.paper:.4f}",
         ]
         for cell in cells
     ]  # fmt: skip
+    write_csv(file, (field.name for field in fields(Cell)), rows)
+
+
+def read_cells(file: Path) -> list[Cell]:
+    """Read the cells that `write_cells` wrote."""
+    return [
+        Cell(
+            line["setting"], line["row"], line["metric"], line["method"], float(line["mean"]),
+            float(line["std"]), int(line["runs"]), float(line["seconds"]),
+            int(line["warnings"]), float(line["paper"]) if line["paper"] else None,
+        )
+        for line in read_records(file)
+    ]  # fmt: skip
 
 
 def draw(name: str, cells: list[Cell], file: Path) -> None:
-    """Every method over the rows of the table, one setting for all; the paper's ENHG dashed."""
-    shown = [cell for cell in cells if cell.column == "one"]
+    """Plot the scores of every structure with the shared setting, and the paper's ENHG."""
+    shown = [cell for cell in cells if cell.setting == "shared"]
     metrics = list(dict.fromkeys(cell.metric for cell in shown))
     datasets = list(dict.fromkeys(cell.row.split(",")[0] for cell in shown))
-    figure, axes = plotting.new_figure(
-        len(metrics), len(datasets), (5.2 * len(datasets) + 2, 4.4 * len(metrics))
-    )
+    size = (5.2 * len(datasets) + 2, 4.4 * len(metrics))
+    figure, axes = plotting.new_figure(len(metrics), len(datasets), size)
     for ax, (metric, dataset) in zip(axes, product(metrics, datasets), strict=True):
-        of_plot = [c for c in shown if c.metric == metric and c.row.startswith(dataset)]
-        curves = {
-            method: [(_place(c), c.mean) for c in of_plot if c.method == method]
-            for method in METHODS
-        }
-        curves["ENHG in the paper"] = [
-            (_place(c), c.paper) for c in of_plot if c.method == "ENHG" and c.paper is not None
-        ]
-        last = dataset == datasets[-1]
-        plotting.plot_comparison(curves, "ENHG", METRICS[metric], legend=last, ax=ax)
-        ax.set_title(f"{dataset}, one setting")
+        plotted = [c for c in shown if c.metric == metric and c.row.startswith(dataset)]
+        plotting.plot_comparison(
+            _curves(plotted), "ENHG", METRICS[metric], legend=dataset == datasets[-1], ax=ax
+        )
+        ax.set_title(f"{dataset}, shared setting")
         if TABLES[name].task == "classification":
             ax.set_xlabel("labeled")
     figure.savefig(file)
 
 
-def _place(cell: Cell) -> str:
-    """Where on the axis a cell stands: the part of its row after the set."""
+def _curves(cells: list[Cell]) -> dict[str, list[tuple[str, float]]]:
+    curves = {
+        method: [(_tick(cell), cell.mean) for cell in cells if cell.method == method]
+        for method in METHODS
+    }
+    curves["ENHG in the paper"] = [
+        (_tick(cell), cell.paper)
+        for cell in cells
+        if cell.method == "ENHG" and cell.paper is not None
+    ]
+    return curves
+
+
+def _tick(cell: Cell) -> str:
+    """The label on the axis: the name of the row without the data set."""
     return cell.row.split(", ")[1].removesuffix(" labeled")

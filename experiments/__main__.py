@@ -1,0 +1,186 @@
+"""The command line of the experiments: `python -m experiments COMMAND`, in the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from enhg.cli.terminal import Stages, errors_in_one_line
+
+app = typer.Typer(
+    help="Make the paper's tables and figures again, and the pages in docs/ that rest on them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR", envvar="ENHG_DATA", help="Folder of the data sets.", show_envvar=True
+    ),
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and errors.")]
+
+
+@contextmanager
+def _continuing_later(advice: str) -> Iterator[None]:
+    """End an interrupted command with one line that says how to continue it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted: {advice}", err=True)
+        raise typer.Exit(130) from None
+
+
+@app.command()
+@errors_in_one_line()
+@_continuing_later("finished scores are kept in cells.csv; run the same command to continue")
+def reproduce(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            help="table1 table2 table3 table4 figure-paths figure-coefficients figure-affinity "
+            "figure-robustness figure-recovery figure-lambda figure-gamma claims, or all.",
+        ),
+    ],
+    data: Data,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--out", metavar="OUT", help="Folder: new, empty, or of a run to continue."
+        ),
+    ] = Path("reproduction"),
+    runs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs to average; the paper has ten.")
+    ] = 10,
+    quiet: Quiet = False,
+) -> None:
+    """Make the paper's tables and figures again, with its own numbers beside them.
+
+    claims are the analyses behind the discussion in docs/reproduction.md.
+
+    DIR holds YaleB_32x32.mat, PIE_32x32.npz and usps.h5. OUT receives CSV, Markdown and PNG
+    files, and cells.csv, where the scores of every run are kept as soon as it is finished: an
+    interrupted command continues from there. All cores are used.
+
+    \b
+    Examples:
+      python -m experiments reproduce table1 --data sets/ -o reproduction
+      python -m experiments reproduce all --data sets/ --runs 3
+    """
+    from experiments.reproduce import reproduce
+
+    stages = Stages(quiet)
+    files = reproduce(names, data, out, runs, lambda name: stages.stage(name, name))
+    if not quiet:
+        typer.echo("\n".join(str(file) for file in files))
+
+
+@app.command()
+@errors_in_one_line()
+@_continuing_later("finished scores are kept; run the same command to continue")
+def search(
+    data: Data,
+    cells: Annotated[
+        Path, typer.Option(metavar="FILE", help="Scores of single runs, kept to continue from.")
+    ] = Path("search-cells.csv"),
+    quiet: Quiet = False,
+) -> None:
+    """Search the parameters of every structure.
+
+    Writes experiments/results/search.csv.gz, the mean scores of every setting, and
+    experiments/settings.json, the settings chosen from them.
+    """
+    from experiments.cells import Cells
+    from experiments.search import search
+
+    with Stages(quiet).stage("search", "settings") as progress:
+        search(data, Cells(cells), progress)
+
+
+@app.command()
+@errors_in_one_line()
+@_continuing_later("finished scores are kept; run the same command to continue")
+def defaults(
+    data: Data,
+    cells: Annotated[
+        Path, typer.Option(metavar="FILE", help="Scores of single runs, kept to continue from.")
+    ] = Path("defaults-cells.csv"),
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Do not use the scores that are stored already.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare the defaults with other settings; store the scores and write docs/defaults.md."""
+    from experiments import defaults
+    from experiments.cells import Cells
+    from experiments.paths import DOCS
+
+    scores = Cells(cells) if anew else Cells.load(defaults.ARCHIVE, cells)
+    with Stages(quiet).stage("defaults", "settings") as progress:
+        defaults.measure(data, scores, progress)
+    scores.save(defaults.ARCHIVE)
+    (DOCS / "defaults.md").write_text(defaults.page(scores), encoding="utf-8")
+
+
+@app.command()
+@errors_in_one_line()
+@_continuing_later("finished measurements are stored; name those that are missing to continue")
+def practice(
+    data: Data,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="new-samples cluster-count outliers few-labels suggestions; all by default.",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the extensions; store the scores and write docs/practice.md."""
+    from enhg import InputError
+    from experiments import practice
+    from experiments.pages import write_pages
+
+    unknown = [name for name in names or () if name not in practice.MEASUREMENTS]
+    if unknown:
+        allowed = ", ".join(practice.MEASUREMENTS)
+        raise InputError(f"names must be among {allowed}, got {unknown[0]!r}")
+    stages = Stages(quiet)
+    for name in names or practice.MEASUREMENTS:
+        with stages.stage(name, name) as progress:
+            practice.measure(name, data, progress)
+    write_pages()
+
+
+@app.command()
+@errors_in_one_line()
+def report(
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[OUT]", help="Folder of a full run of reproduce, to be stored first."
+        ),
+    ] = None,
+) -> None:
+    """Write docs/reproduction.md, docs/defaults.md and docs/practice.md from stored results.
+
+    The summaries of a run are stored in experiments/results/reproduction, its pictures in
+    docs/reproduction.
+    """
+    from experiments.pages import store, write_pages
+
+    if run is not None:
+        store(run)
+    for file in write_pages():
+        typer.echo(file)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,49 @@
+"""Tables as CSV files, plain or compressed, and as Markdown."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def write_csv(file: Path, header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table, replacing the file.
+
+    A name ending in `.gz` is compressed, without a time stamp: equal tables give equal files.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(rows)
+    content = text.getvalue().encode()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(gzip.compress(content, mtime=0) if file.suffix == ".gz" else content)
+
+
+def read_csv(file: Path) -> tuple[list[str], list[list[str]]]:
+    """Read the header and the rows of a table."""
+    content = file.read_bytes()
+    if file.suffix == ".gz":
+        content = gzip.decompress(content)
+    header, *rows = csv.reader(io.StringIO(content.decode(), newline=""))
+    return header, rows
+
+
+def read_records(file: Path) -> list[dict[str, str]]:
+    """Read the rows of a table as dictionaries from column names to texts."""
+    header, rows = read_csv(file)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Format a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(map(_escaped, line))} |\n" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,101 @@
+"""The command line of the experiments."""
+
+import os
+
+import pytest
+from typer.testing import CliRunner
+
+from experiments import defaults, pages, practice, search
+from experiments.__main__ import app
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def fails(*words):
+    """Run a command that must end with code 1 and one line on standard error."""
+    result = run(*words)
+    assert result.exit_code == 1, result.output
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_reproduce_makes_figures_and_continues_in_its_folder(tmp_path, data_folder):
+    out = tmp_path / "made"
+    result = run("reproduce", "figure-coefficients", "--data", data_folder, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "figure-coefficients.png" in result.stdout
+    assert sorted(os.listdir(out)) == [
+        "cells.csv",
+        "figure-coefficients.csv",
+        "figure-coefficients.png",
+    ]
+    result = run("reproduce", "figure-recovery", "--data", data_folder, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert (out / "figure-recovery.png").stat().st_size > 10_000
+
+
+def test_reproduce_refuses_bad_input(tmp_path):
+    assert "got 'table7'" in fails("reproduce", "table7", "--data", tmp_path)
+    (tmp_path / "mine.txt").write_text("mine")
+    stderr = fails("reproduce", "table1", "--data", tmp_path, "-o", tmp_path)
+    assert "cells.csv of an earlier call" in stderr
+    stderr = fails("reproduce", "figure-paths", "--data", tmp_path, "-o", tmp_path / "new")
+    assert "Extended Yale B" in stderr
+    assert "YaleB_32x32.mat" in stderr
+
+
+def test_an_interrupted_command_says_how_to_continue(tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.reproduce.reproduce", interrupt)
+    result = run("reproduce", "table1", "--data", tmp_path)
+    assert result.exit_code == 130
+    assert "cells.csv; run the same command to continue" in result.stderr
+
+
+def test_search_passes_its_files_on(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(search, "search", lambda data, cells, _: calls.append((data, cells.file)))
+    result = run("search", "--data", tmp_path, "--cells", tmp_path / "c.csv", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert calls == [(tmp_path, tmp_path / "c.csv")]
+
+
+def test_defaults_stores_scores_and_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.paths.DOCS", tmp_path)
+    defaults_file = tmp_path / "defaults.csv.gz"
+    defaults_file.write_bytes(defaults.ARCHIVE.read_bytes())
+    monkeypatch.setattr(defaults, "ARCHIVE", defaults_file)
+    monkeypatch.setattr(defaults, "measure", lambda data, cells, progress: None)
+    result = run("defaults", "--data", tmp_path, "--cells", tmp_path / "c.csv", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "defaults.md").read_text().startswith("# ")
+
+
+def test_practice_refuses_unknown_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "write_pages", lambda: pytest.fail("written"))
+    stderr = fails("practice", "speed", "--data", tmp_path)
+    assert all(name in stderr for name in practice.MEASUREMENTS)
+    assert "got 'speed'" in stderr
+
+
+def test_practice_measures_what_is_named(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(practice, "measure", lambda name, data, _: calls.append((name, data)))
+    monkeypatch.setattr(pages, "write_pages", lambda: calls.append("pages"))
+    result = run("practice", "outliers", "few-labels", "--data", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert calls == [("outliers", tmp_path), ("few-labels", tmp_path), "pages"]
+
+
+def test_report_stores_a_run_first(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(pages, "store", calls.append)
+    monkeypatch.setattr(pages, "write_pages", lambda: calls.append("pages") or [tmp_path / "p"])
+    result = run("report", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert calls == [tmp_path, "pages"]
+    assert result.stdout.strip() == str(tmp_path / "p")
