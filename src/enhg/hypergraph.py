@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
-from enhg._npz import read_archive, write_archive
+from enhg._npz import read_archive, require_array, require_sparse, write_archive
 from enhg._validation import (
     nonnegative_csr,
     real_array,
@@ -108,6 +108,16 @@ class Hypergraph:
         h = self._incidence
         parts = {"data": h.data, "indices": h.indices, "indptr": h.indptr}
         return {"shape": np.array(h.shape), "weights": self._weights, **parts}
+
+    def to_state(self) -> dict[str, Any]:
+        """Incidence and weights."""
+        return {"incidence": self._incidence, "weights": self._weights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Make a hypergraph of the state of another."""
+        incidence = require_sparse(state, "incidence", (None, None))
+        return cls(incidence, require_array(state, "weights", (incidence.shape[1],)))
 
     @property
     def incidence(self) -> sparse.csr_array:

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import check_samples
-from enhg.structures.elastic_net import Attachment, ElasticNetHypergraph
+from enhg._validation import check_samples
+from enhg.structures._representation_hypergraph import Attachment
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _OF_STRUCTURE = ("representation_", "outlier_scores_")
 

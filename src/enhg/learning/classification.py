@@ -20,7 +20,7 @@ from enhg.learning.diffusion import check_alpha, component_sums, diffuse, poisso
 from enhg.learning.queries import most_telling
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import eigenpairs_among, fragments
-from enhg.preprocessing import check_samples
+from enhg._validation import check_samples
 
 _FEW_LABELS = 5  # a class on average, below which Poisson learning is better
 _EIGENVECTORS_PER_CLASS = 5

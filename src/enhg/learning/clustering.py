@@ -23,7 +23,8 @@ from enhg.learning.cluster_count import ClusterCount, count_clusters
 from enhg.learning.queries import most_telling
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Kind, Spectrum, eigenpairs_among, embed, fragments
-from enhg.preprocessing import check_samples, unit_length
+from enhg._validation import check_samples
+from enhg.preprocessing._arrays import unit_length
 
 _EIGENVECTORS_PER_CLUSTER = 5
 _MOST_EXTRA_EIGENVECTORS = 200

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import unit_length
+from enhg.preprocessing._arrays import unit_length
 
 Kind = Literal["equal", "resolvent"]
 
