@@ -59,7 +59,7 @@ def test_transformers_are_cloned_and_fitted():
 
 @pytest.mark.parametrize("wrong", ["sideways", 3, None, StandardScaler, np.log])
 def test_anything_else_is_refused(wrong):
-    with pytest.raises(InputError, match="preprocessing must be one of .*, got") as error:
+    with pytest.raises(InputError, match=r"preprocessing must be one of .*, got") as error:
         make_preprocessing(wrong, np.eye(3))
     assert error.value.parameter == "preprocessing"
 

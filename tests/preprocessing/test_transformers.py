@@ -95,7 +95,7 @@ def test_subclasses_cannot_be_saved():
     ],
 )
 def test_unknown_kinds_are_refused(state):
-    with pytest.raises(InputError, match="its (kind|state) does not fit|kind is missing"):
+    with pytest.raises(InputError, match=r"its (kind|state) does not fit|kind is missing"):
         preprocessing_from_state(state)
 
 
