@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 from enhg._validation import (
     nonnegative_csr,
     nonnegative_dense,
-    require_positive,
+    require_positive_entries,
     require_symmetric,
     symmetric_operator,
 )
@@ -54,7 +54,7 @@ class Graph:
             raise ValueError(f"adjacency must have a vertex (row); received shape {matrix.shape}")
         require_symmetric(matrix, "adjacency")
         degrees = np.asarray(matrix.sum(axis=1))
-        require_positive(degrees, "every vertex must have an edge, 0 < d(v) < ∞", "vertex")
+        require_positive_entries(degrees, "every vertex must have an edge, 0 < d(v) < ∞", "vertex")
         self._adjacency, self._degrees = matrix, degrees
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from enhg._npz import read_archive, write_archive
 from enhg._validation import (
     nonnegative_csr,
     real_array,
-    require_positive,
+    require_positive_entries,
     require_symmetric,
     symmetric_operator,
 )
@@ -70,10 +70,10 @@ class Hypergraph:
         if matrix.shape[0] == 0:
             raise ValueError(f"incidence must have a vertex (row); received shape {matrix.shape}")
         delta = matrix.sum(axis=0)
-        require_positive(delta, "every hyperedge must hold a vertex, 0 < δ(e) < ∞", "hyperedge")
+        require_positive_entries(delta, "every hyperedge must hold a vertex, 0 < δ(e) < ∞", "hyperedge")
         w = _positive_weights(weights, matrix.shape[1])
         d = matrix @ w
-        require_positive(d, "every vertex must be in a hyperedge, 0 < d(v) < ∞", "vertex")
+        require_positive_entries(d, "every vertex must be in a hyperedge, 0 < d(v) < ∞", "vertex")
         for array in (matrix.data, matrix.indices, matrix.indptr, w, d, delta):
             array.setflags(write=False)
         vars(self).update(_incidence=matrix, _weights=w, _vertex_degrees=d, _edge_degrees=delta)
@@ -418,7 +418,7 @@ def _positive_weights(values: ArrayLike | None, n_edges: int) -> NDArray[np.floa
     weights = np.array(real_array(values, "weights"), dtype=np.float64)
     if weights.shape != (n_edges,):
         raise ValueError(f"weights must have shape ({n_edges},); received shape {weights.shape}")
-    require_positive(weights, "weights must be finite and positive", "hyperedge")
+    require_positive_entries(weights, "weights must be finite and positive", "hyperedge")
     return weights
 
 
