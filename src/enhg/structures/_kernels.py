@@ -7,8 +7,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from enhg._numba import CACHE
 
-@njit(nogil=True, cache=True)
+
+@njit(nogil=True, cache=CACHE)
 def products_on_pattern(indptr, indices, data, width, pattern_indptr, pattern_indices, out):
     """out[p] = |⟨zᵢ, zⱼ⟩| for every entry p = (i, j) of a sparse pattern, zᵢ = CSR row i.
 
