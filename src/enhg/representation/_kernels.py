@@ -399,7 +399,7 @@ def _solve_upper(U, x, size):
         k -= 2
 
 
-@_compile
+@_inline
 def _eliminate_pair(U, first, second, length):
     """Subtract rows of U above from two rows, four at a time; returns how many were subtracted.
 
@@ -504,7 +504,7 @@ def _remove_zeros(z, factor):
             _remove(p, factor)
 
 
-@_compile
+@_inline
 def _exchange_direction(z, g, j, factor):
     """Direction of z[j] in which ‖z‖₁ does not grow as the support compensates by `factor.step`."""
     if z[j] == 0.0:
@@ -557,7 +557,7 @@ def _enter(Q, z, g, ridge, j, factor):
     return changed
 
 
-@_compile
+@_inline
 def _factorize_support(Q, z, ridge, factor):
     """Factorize the present support anew; the factor is empty if its atoms are dependent."""
     state, support, contains = factor.state, factor.support, factor.contains
@@ -604,7 +604,7 @@ def _is_positive(z, g, j):
     return z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
 
 
-@_compile
+@_inline
 def _couple_sigma(sigma, g, factor):
     """Extend a step at fixed σ by the change of σ along it (Sherman–Morrison).
 
@@ -643,7 +643,7 @@ def _newton_step(coupled, penalties, z, g, factor):
         _couple_sigma(penalties.sigma, g, factor)
 
 
-@_compile
+@_inline
 def _take_step(z, g, trial, factor):
     """trial = z + step, with zeros in place of coefficients that would change their sign.
 
@@ -664,7 +664,7 @@ def _take_step(z, g, trial, factor):
     return length, first
 
 
-@_compile
+@_inline
 def _take_part_of_step(z, trial, length, first, factor):
     """trial = z + length·step, where the coefficient at position `first` reaches zero."""
     support, step = factor.support, factor.step
@@ -722,7 +722,7 @@ def _sweep_until_settled(c, z, g, work):
     _update_penalties(z, g, work)
 
 
-@_compile
+@_inline
 def _worst_unused(z, g, l1, tol):
     """The atom outside the support with the largest violation above tol, or −1."""
     worst, excess = np.int64(-1), l1 * tol
@@ -771,7 +771,7 @@ def _solve_model(c, z, g, work, tol):
 # --- the model and the data ------------------------------------------------------------------
 
 
-@_compile
+@_inline
 def _multiply_tile(X, row0, row1, columns, q, Q, p0, p1):
     """Products of two rows of X with four, columns[q : q + 4], into rows p0 and p1 of Q."""
     own = X.dtype.type
@@ -815,7 +815,7 @@ def _multiply_atoms(X, atoms, start, stop, Q):
         p += 2
 
 
-@_compile
+@_inline
 def _compute_products(shared, block, i, start, stop, Q):
     """Lower triangle of Q from the atoms; products of the first atoms are kept between calls."""
     kept_products, capacity = block.kept_products, block.kept_products.shape[1]
@@ -861,7 +861,7 @@ def _compute_residual(shared, block, i, work):
     _subtract_rows(shared.atoms, rows, weights, count, work.residual)
 
 
-@_compile
+@_inline
 def _list_relevant(shared, working_set, z, g, work):
     """List the atoms of the support and those that may enter it, given the error of the model."""
     total = 0.0
@@ -973,7 +973,7 @@ def _list_above(correlations, row, threshold, out, start, limit):
     return count
 
 
-@_compile
+@_inline
 def _select_threshold(correlations, row, count, low):
     """Thresholds (low, high) at or above `low`: above `high` are at most `count` and, if bisection
     gets there, at least 3/4 of `count` |correlations|; above `low` are more."""
@@ -1045,12 +1045,12 @@ def _residual_distance(shared, block, i, work):
     return np.sqrt(max(square, 0.0))
 
 
-@_compile
+@_inline
 def _check_exactly(shared, block, i, lowest, n_candidates, limit, max_added, work):
     """Compute the correlations above `lowest` in float64 and add the atoms that exceed `limit`."""
     candidates, products, size = work.indices, work.products, block.sizes[i]
     row = block.correlation_rows[i]
-    _list_above(block.correlations, row, lowest, candidates, 0, n_candidates)
+    _list_above(block.correlations, row, lowest, candidates, np.int64(0), n_candidates)
     _multiply_rows(shared.atoms, candidates, n_candidates, work.residual, products)
     worst, n_violators = 0.0, np.int64(0)
     for k in range(n_candidates):
