@@ -122,9 +122,8 @@ def test_unknown_choices(name, value):
 
 def test_whole_floats_are_whole_numbers():
     Z = sparse.csr_array([[0.0, 0.5, 0.25, 0.125]])
-    assert (
-        HyperedgeRule("top", 2.0).select(Z).nnz == HyperedgeRule("top", np.int64(2)).select(Z).nnz
-    )
+    for threshold in (2, 2.0, np.int64(2), np.float32(2)):
+        assert HyperedgeRule("top", threshold).select(Z).nnz == 2
 
 
 # --- hyperedges -----------------------------------------------------------------------------------
