@@ -26,7 +26,7 @@ STRUCTURES = {
     "rule": ElasticNetHypergraph(
         hyperedges=HyperedgeRule("largest", 0.2, positive=np.True_, membership="binary"),
     ),
-    "norm": L1Hypergraph(loss="norm", gamma=3, error_weight=0.5),
+    "norm": ElasticNetHypergraph(loss="norm", gamma=2, error_weight=0.5),
 }
 
 

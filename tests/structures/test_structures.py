@@ -133,6 +133,7 @@ def test_progress_is_reported(structure, digits):
 
 
 @each
+@pytest.mark.filterwarnings("ignore:.*represented by any other")
 @pytest.mark.parametrize(
     "transformer",
     [StandardScaler(), Whitening(), make_pipeline(StandardScaler(), PCA(10))],
@@ -204,6 +205,7 @@ def scans(monkeypatch):
 
 
 @each
+@pytest.mark.filterwarnings("ignore:.*represented by any other")
 @pytest.mark.parametrize("preprocessing", ["auto", "whiten", "smooth", "lift", "none"])
 def test_samples_are_validated_once(structure, digits, scans, preprocessing):
     X = digits[0][:50]
