@@ -150,7 +150,8 @@ def scores_by_definition(structure, members, X, *, held_out):
         similarity = cosines(ready, atoms)
         if held_out:
             np.fill_diagonal(similarity, 0)
-        chosen = [row[list(m)].max() if m else row.max() for row, m in zip(similarity, members)]  # noqa: B905
+        pairs = zip(similarity, members, strict=True)
+        chosen = [row[list(m)].max() if m else row.max() for row, m in pairs]
         if structure.error_weight_ is not None and number == 0:
             lengths = np.linalg.norm(ready, axis=1)
             single = np.abs(ready).max(axis=1) / np.where(lengths > 0, lengths, 1)

@@ -259,9 +259,9 @@ def _entries(z: sparse.csr_array, pattern: sparse.csr_array) -> sparse.csr_array
     """The entries of z at the places of a pattern, 0 where z has none."""
     z = z if z.has_sorted_indices else z.sorted_indices()
     keys, wanted = _entry_keys(z), _entry_keys(pattern)
-    found = np.searchsorted(keys, wanted)
-    present = np.append(keys, -1)[found] == wanted
-    return _with_data(pattern, np.where(present, np.append(z.data, 0)[found], 0))
+    position = np.searchsorted(keys, wanted)
+    present = np.append(keys, -1)[position] == wanted
+    return _with_data(pattern, np.where(present, np.append(z.data, 0)[position], 0))
 
 
 def _entry_keys(matrix: sparse.csr_array) -> NDArray:
