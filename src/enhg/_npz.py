@@ -24,6 +24,7 @@ State = dict[str, Any]
 
 # Members of an archive beside the arrays of its state, which are named by their path in it.
 _RESERVED = ("format", "version", "header")
+_SAVEZ_PARAMETERS = ("file", "allow_pickle")
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 # Parameters of the machine or of one run, which a state leaves out.
 _NOT_SAVED = ("structure", "random_state", "verbose", "n_jobs", "memory_budget")
@@ -52,9 +53,10 @@ def write_archive(
     arrays: dict[str, NDArray] = {}
     sparse_names: list[str] = []
     values = _flattened(state, "", arrays, sparse_names)
-    header = np.array(json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False))
+    header = json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False)
+    members: dict[str, Any] = {"format": kind, "version": version, "header": header, **arrays}
     with atomic_file(target) as part, open(part, "xb") as stream:
-        np.savez(stream, format=kind, version=version, header=header, **arrays)
+        np.savez(stream, **members)
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -66,7 +68,7 @@ def _flattened(
     values: State = {}
     for key, value in state.items():
         name = prefix + key
-        if "." in key or name in _RESERVED:
+        if "." in key or name in _RESERVED or name in _SAVEZ_PARAMETERS:
             raise ValueError(f"a key of a state must be a plain, unreserved name, got {name!r}")
         if isinstance(value, dict):
             values[key] = _flattened(value, f"{name}.", arrays, sparse_names)
