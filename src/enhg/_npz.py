@@ -104,7 +104,7 @@ def json_value(name: str, value: object) -> Any:
 
 
 def read_archive(stream: IO[bytes], kind: str, version: int) -> State:
-    """Return the state in a file of `write_archive`; raise an error that says what is wrong."""
+    """Return the state in a file of `write_archive`; raise an error with the reason otherwise."""
     # NumPy reads as far as an array's header says, which can be short of the checksum.
     with zipfile.ZipFile(stream) as members:
         # `write_archive` does not compress: a compressed member can be of any size in memory.
@@ -136,7 +136,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 def _nested(header: Any, arrays: dict[str, NDArray]) -> State:
-    """Put arrays back to the places that their paths name; undo `_flattened`."""
+    """Undo `_flattened`: put every array where its path says."""
     require(isinstance(header, dict) and isinstance(header.get("values"), dict), "header")
     state: State = header["values"]
     for name in header.get("sparse", []):

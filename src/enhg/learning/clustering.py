@@ -282,9 +282,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         labels the other samples, and its `suggest` selects further ones.
         """
         check_is_fitted(self)
-        unlabeled = np.array([], dtype=int)
+        no_labels = np.array([], dtype=int)
         ambiguity = np.ones(len(self.labels_))
-        return select_queries(self.spectrum_, self.n_clusters_, unlabeled, ambiguity, n)
+        return select_queries(self.spectrum_, self.n_clusters_, no_labels, ambiguity, n)
 
     def to_state(self) -> State:
         """Return the state of the fitted clustering, from which `from_state` makes it again."""
