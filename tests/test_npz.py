@@ -217,6 +217,7 @@ def test_require_value():
     state = {"a": 1, "b": True, "c": "word"}
     assert require_value(state, "a", int) == 1
     assert require_value(state, "b", bool) is True
+    assert require_value(state, "b") is True
     assert require_value(state, "c", (int, str)) == "word"
     for name, kind in (("a", str), ("b", int), ("b", (int, float)), ("c", float)):
         with pytest.raises(InputError, match=f"its {name} does not fit"):

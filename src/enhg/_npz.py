@@ -174,12 +174,15 @@ def require(fits: bool, name: str) -> None:
 
 
 def require_value(state: State, name: str, kind: type | tuple[type, ...] = object) -> Any:
-    """Return the entry `name` of a state, which must be of a type of `kind`."""
+    """Return the entry `name` of a state, of a type of `kind`; booleans are no numbers."""
     if name not in state:
         raise InputError(f"{name} is missing")
     value = state[name]
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    require(isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds), name)
+    allowed = isinstance(value, kinds)
+    if isinstance(value, bool):
+        allowed = bool in kinds or object in kinds
+    require(allowed, name)
     return value
 
 

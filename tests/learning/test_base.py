@@ -229,6 +229,9 @@ def test_integer_images_are_converted_once(name, scans, monkeypatch):
     assert [array.dtype for array in made] == [np.float32]
     assert model.structure_.samples_ is made[0]
     assert scans == {"scans": 1, "copies": 0}
+    made.clear()
+    model.predict(NEW.astype(np.uint8))
+    assert [array.dtype for array in made] == [np.float32]
 
 
 @pytest.mark.parametrize("name", LEARNERS)
