@@ -93,6 +93,6 @@ def to_unit_length(X: NDArray, *, center: bool, empty_samples: str) -> NDArray:
         warnings.warn(
             f"{int(empty.sum())} of {len(empty)} samples are {empty_samples} (the first is row "
             f"{int(np.argmax(empty))}): they have no direction and no other sample represents them",
-            stacklevel=4,
+            stacklevel=5,  # the caller of transform, which scikit-learn wraps
         )
     return samples

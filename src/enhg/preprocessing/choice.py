@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin, clone
 
-from enhg._npz import State, require
+from enhg._npz import State, require, require_state, require_value
 from enhg._validation import check_choice, check_samples
 from enhg.exceptions import InputError
 from enhg.preprocessing._arrays import evenly_spaced, normalized, principal_directions
@@ -145,9 +145,9 @@ def preprocessing_to_state(transformer: Any) -> State:
 
 def preprocessing_from_state(state: State) -> SampleTransformer:
     """Make a fitted transformer of what `preprocessing_to_state` returned."""
-    known = isinstance(state, dict) and state.get("kind") in _SAVED
-    require(known and isinstance(state.get("state"), dict), "preprocessing")
-    return _SAVED[state["kind"]].from_state(state["state"])
+    kind = require_value(state, "kind", str)
+    require(kind in _SAVED, "kind")
+    return _SAVED[kind].from_state(require_state(state, "state"))
 
 
 def _fit_chosen(X: ArrayLike) -> SampleTransformer:

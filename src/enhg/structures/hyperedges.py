@@ -88,8 +88,9 @@ class HyperedgeRule(BaseEstimator):
         if value is None:
             return
         if self.selection == "top":
-            whole = int(value) if isinstance(value, float) and value.is_integer() else value
-            check_whole("threshold", whole, 1, hint="with selection='top'")
+            if isinstance(value, float | np.floating) and value.is_integer():
+                value = int(value)
+            check_whole("threshold", value, 1, hint="with selection='top'")
         elif self.selection == "largest":
             check_fraction("threshold", value, open_interval=False)
         else:
