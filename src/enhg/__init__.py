@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from enhg.learning.cluster_count import count_clusters as count_clusters
     from enhg.learning.clustering import HypergraphClustering as HypergraphClustering
     from enhg.metrics import clustering_accuracy as clustering_accuracy
-    from enhg.metrics import normalized_mutual_information as normalized_mutual_information
-    from enhg.metrics import unlabeled_accuracy as unlabeled_accuracy
     from enhg.representation.low_rank import LowRankRepresentation as LowRankRepresentation
     from enhg.representation.low_rank import low_rank_representation as low_rank_representation
     from enhg.representation.path import ElasticNetPath as ElasticNetPath
@@ -60,10 +58,8 @@ _ROOMS = {
     "elastic_net_path": "enhg.representation.path",
     "load_model": "enhg.io.models",
     "low_rank_representation": "enhg.representation.low_rank",
-    "normalized_mutual_information": "enhg.metrics",
     "save_model": "enhg.io.models",
     "self_representation": "enhg.representation.solver",
-    "unlabeled_accuracy": "enhg.metrics",
 }
 
 __all__ = sorted(_ROOMS)
