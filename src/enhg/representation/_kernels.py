@@ -5,16 +5,16 @@ The problem of one sample, restricted to a working set of w atoms, is
     F(z) = ½ zᵀQz − cᵀz + a‖z‖₁ + (b/2)‖z‖²
 
 with the Gram matrix Q (w×w) of the atoms, their correlations c with the sample, the l1 penalty a
-(`l1`) and the ridge penalty b (`ridge`). The correlations with the residual, g = c − Qz, are kept up
-to date as z changes. The solution satisfies g = b·z + a·sign(z) where z ≠ 0 and |g| ≤ a where z = 0.
-The norm loss has a = σ/γ and b = 2λσ/γ, where σ = ‖r‖ changes with z.
+(`l1`) and the ridge penalty b (`ridge`). The correlations with the residual, g = c − Qz, are kept
+up to date as z changes. The solution satisfies g = b·z + a·sign(z) where z ≠ 0 and |g| ≤ a where
+z = 0. The norm loss has a = σ/γ and b = 2λσ/γ, where σ = ‖r‖ changes with z.
 
 Q and c may be products in float32: they are a model that provides steps. Certificates are computed
 in float64 from the atoms (`_correct_model`, `_check`).
 
-Kernels release the GIL and work in place; the driver runs `solve` in threads, each on some rows of a
-block. All kernels are in one file because Numba's cache on disk detects changes only in the file of
-the kernel that is called from Python: with callees in other files it would run outdated code.
+Kernels release the GIL and work in place; the driver runs `solve` in threads, each on some rows of
+a block. All kernels are in one file because Numba's cache on disk detects changes only in the file
+of the kernel that is called from Python: with callees in other files it would run outdated code.
 """
 
 # mypy: disable-error-code="no-untyped-def,assignment"
@@ -141,26 +141,42 @@ class Factor(NamedTuple):
     column: NDArray
 
 
+class Anchor(NamedTuple):
+    """Coefficients at which ‖r‖² is known exactly, and g there."""
+
+    z: NDArray
+    g: NDArray
+
+
+class Scratch(NamedTuple):
+    """A list of atoms, or of rows of Q, with numbers that belong to them."""
+
+    indices: NDArray
+    positions: NDArray  # of listed atoms in the working set
+    weights: NDArray
+    products: NDArray  # with the residual
+
+
 class Work(NamedTuple):
-    """Working memory for the problem of one sample."""
+    """Working memory for the problem of one sample.
+
+    Kernels that need little of it take that alone: every array of a tuple is an argument to
+    compile.
+    """
 
     penalties: Any  # record
     progress: Any  # record
+    anchor: Anchor
+    scratch: Scratch
     Q: NDArray  # Q, U and the coarse arrays are in the precision of the data, all else in float64
     coarse_z: NDArray
     coarse_g: NDArray
     c: NDArray
     g: NDArray
-    anchor_z: NDArray  # coefficients at which ‖r‖² is known exactly
-    anchor_g: NDArray  # g at these coefficients
     sample: NDArray
     residual: NDArray
     correlated_z: NDArray  # coefficients of the residual that the correlations belong to
     factor: Factor
-    indices: NDArray  # a list of atoms, or of rows of Q
-    positions: NDArray  # of listed atoms in the working set
-    weights: NDArray  # of listed rows
-    products: NDArray  # of listed atoms with the residual
     trial: NDArray
     trial_g: NDArray
 
@@ -183,13 +199,18 @@ def workspace(shared: Shared, capacity: int) -> Work:
     return Work(
         penalties=_record(_PENALTIES),
         progress=_record(_PROGRESS),
+        anchor=Anchor(z=np.empty(n), g=np.empty(n)),
+        scratch=Scratch(
+            indices=np.empty(max(m, n), np.int64),
+            positions=np.empty(n, np.int64),
+            weights=np.empty(n),
+            products=np.empty(max(m, n)),
+        ),
         Q=_aligned(n, own),
         coarse_z=np.empty(n, own),
         coarse_g=np.empty(n, own),
         c=np.empty(n),
         g=np.empty(n),
-        anchor_z=np.empty(n),
-        anchor_g=np.empty(n),
         sample=np.empty(d),
         residual=np.empty(d),
         correlated_z=np.empty(n),
@@ -203,10 +224,6 @@ def workspace(shared: Shared, capacity: int) -> Work:
             coupling=np.empty(n, own),
             column=np.empty(n, own),
         ),
-        indices=np.empty(max(m, n), np.int64),
-        positions=np.empty(n, np.int64),
-        weights=np.empty(n),
-        products=np.empty(max(m, n)),
         trial=np.empty(n),
         trial_g=np.empty(n),
     )
@@ -322,43 +339,41 @@ def _sweep(Q, z, g, l1, ridge):
 
 
 @_compile
-def _correlate(c, z, g, work):
+def _correlate(Q, c, z, g, scratch):
     """g = c − Qz."""
-    rows, weights, count = work.indices, work.weights, np.int64(0)
+    rows, weights, count = scratch.indices, scratch.weights, np.int64(0)
     for k in range(z.shape[0]):
         g[k] = c[k]
         if z[k] != 0.0:
             rows[count], weights[count] = k, z[k]
             count += 1
-    _subtract_rows(work.Q, rows, weights, count, g)
+    _subtract_rows(Q, rows, weights, count, g)
 
 
 @_compile
-def _residual_square(z, g, work):
+def _residual_square(penalties, anchor, z, g):
     """‖r‖² at z, from its value at the anchor and the distance of z to that."""
-    square = work.penalties.anchor_square
+    square = penalties.anchor_square
     for j in range(z.shape[0]):
-        square -= (z[j] - work.anchor_z[j]) * (work.anchor_g[j] + g[j])
+        square -= (z[j] - anchor.z[j]) * (anchor.g[j] + g[j])
     return max(square, 0.0)
 
 
 @_compile
-def _update_penalties(z, g, work):
+def _update_penalties(penalties, anchor, z, g):
     """Norm loss: set σ, and a and b with it, to their values at z."""
-    penalties = work.penalties
     if penalties.norm_loss:
-        sigma = max(np.sqrt(_residual_square(z, g, work)), penalties.floor)
+        sigma = max(np.sqrt(_residual_square(penalties, anchor, z, g)), penalties.floor)
         penalties.l1 = sigma / penalties.gamma
         penalties.ridge = 2.0 * penalties.lam * sigma / penalties.gamma
         penalties.sigma = sigma
 
 
 @_compile
-def _objective(z, g, work):
+def _objective(penalties, anchor, z, g):
     """The objective as a function of z alone, divided by γ."""
-    penalties = work.penalties
-    fit, penalty, floor = 0.5 * _residual_square(z, g, work), 0.0, penalties.floor
-    lam = penalties.lam
+    fit, penalty = 0.5 * _residual_square(penalties, anchor, z, g), 0.0
+    lam, floor = penalties.lam, penalties.floor
     for j in range(z.shape[0]):
         penalty += abs(z[j]) + lam * z[j] * z[j]
     if penalties.norm_loss:
@@ -680,26 +695,26 @@ def _descend(c, z, g, work):
     Coefficients that would change their sign are set to zero, all at once if that decreases the
     objective, else only the first on the way, which always decreases it.
     """
-    factor, penalties = work.factor, work.penalties
+    Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
     trial, trial_g = work.trial[: z.shape[0]], work.trial_g[: z.shape[0]]
     coupled = penalties.norm_loss
     while True:
-        before = _objective(z, g, work)
+        before = _objective(penalties, anchor, z, g)
         coupled = coupled and penalties.sigma > penalties.floor
         _newton_step(coupled, penalties, z, g, factor)
         length, first = _take_step(z, g, trial, factor)
-        _correlate(c, trial, trial_g, work)
+        _correlate(Q, c, trial, trial_g, work.scratch)
         if coupled or first >= 0:
-            after = _objective(trial, trial_g, work)
+            after = _objective(penalties, anchor, trial, trial_g)
             if coupled and not after <= before + _ROUNDING * abs(before):
                 coupled = False
                 continue
             if first >= 0 and not after < before:
                 _take_part_of_step(z, trial, length, first, factor)
-                _correlate(c, trial, trial_g, work)
+                _correlate(Q, c, trial, trial_g, work.scratch)
         _copy(trial, z)
         _copy(trial_g, g)
-        _update_penalties(z, g, work)
+        _update_penalties(penalties, anchor, z, g)
         if first < 0:
             return
         _remove_zeros(z, factor)
@@ -708,18 +723,18 @@ def _descend(c, z, g, work):
 @_inline
 def _sweep_until_settled(c, z, g, work):
     """Sweeps in the precision of the data until the signs no longer change, or a limit."""
-    penalties, w = work.penalties, z.shape[0]
+    Q, penalties, anchor, w = work.Q, work.penalties, work.anchor, z.shape[0]
     coarse_z, coarse_g = work.coarse_z[:w], work.coarse_g[:w]
     _copy(z, coarse_z)
     _copy(g, coarse_g)
     for _ in range(3 + w // 16):
-        n_turned = _sweep(work.Q, coarse_z, coarse_g, penalties.l1, penalties.ridge)
-        _update_penalties(coarse_z, coarse_g, work)
+        n_turned = _sweep(Q, coarse_z, coarse_g, penalties.l1, penalties.ridge)
+        _update_penalties(penalties, anchor, coarse_z, coarse_g)
         if n_turned == 0:
             break
     _copy(coarse_z, z)
-    _correlate(c, z, g, work)
-    _update_penalties(z, g, work)
+    _correlate(Q, c, z, g, work.scratch)
+    _update_penalties(penalties, anchor, z, g)
 
 
 @_inline
@@ -740,10 +755,10 @@ def _solve_model(c, z, g, work, tol):
     sweeps converge slowly because atoms are nearly dependent, only the worst violator enters the
     support at a time, as in an active set method, until rounding stops the progress.
     """
-    penalties, factor = work.penalties, work.factor
+    Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
     rounds, waited, best = 0, 0, np.inf
-    _correlate(c, z, g, work)
-    _update_penalties(z, g, work)
+    _correlate(Q, c, z, g, work.scratch)
+    _update_penalties(penalties, anchor, z, g)
     while waited <= _PATIENCE + factor.state.size:
         used, unused = _violations(g, z, penalties.l1, penalties.ridge)
         violation = max(used, unused)
@@ -762,9 +777,9 @@ def _solve_model(c, z, g, work, tol):
             waited = 0 if violation < 0.9 * best else waited + 1
             best = min(best, violation)
             entering = _worst_unused(z, g, penalties.l1, tol)
-        if _follow_support(work.Q, z, g, penalties.ridge, entering, factor):
-            _correlate(c, z, g, work)
-            _update_penalties(z, g, work)
+        if _follow_support(Q, z, g, penalties.ridge, entering, factor):
+            _correlate(Q, c, z, g, work.scratch)
+            _update_penalties(penalties, anchor, z, g)
         _descend(c, z, g, work)
 
 
@@ -850,15 +865,22 @@ def _gather(shared, block, i, start, stop, work):
 
 
 @_compile
-def _compute_residual(shared, block, i, work):
+def _compute_residual(atoms, working_set, z, sample, residual, scratch):
     """The sample minus its reconstruction, in float64."""
-    rows, weights, count = work.indices, work.weights, np.int64(0)
-    for p in range(block.sizes[i]):
-        if block.coefficients[i, p] != 0.0:
-            rows[count], weights[count] = block.working_sets[i, p], block.coefficients[i, p]
+    rows, weights, count = scratch.indices, scratch.weights, np.int64(0)
+    for p in range(z.shape[0]):
+        if z[p] != 0.0:
+            rows[count], weights[count] = working_set[p], z[p]
             count += 1
-    _copy(work.sample, work.residual)
-    _subtract_rows(shared.atoms, rows, weights, count, work.residual)
+    _copy(sample, residual)
+    _subtract_rows(atoms, rows, weights, count, residual)
+
+
+@_inline
+def _store_residual(shared, block, i, work):
+    """Compute the residual of the present coefficients of sample i (`work.residual`)."""
+    working_set, z = block.working_sets[i], block.coefficients[i, : block.sizes[i]]
+    _compute_residual(shared.atoms, working_set, z, work.sample, work.residual, work.scratch)
 
 
 @_inline
@@ -875,29 +897,30 @@ def _list_relevant(shared, working_set, z, g, work):
     count = np.int64(0)
     for p in range(z.shape[0]):
         if z[p] != 0.0 or abs(g[p]) + error > work.penalties.l1:
-            work.indices[count], work.positions[count] = working_set[p], p
+            work.scratch.indices[count], work.scratch.positions[count] = working_set[p], p
             count += 1
     return count
 
 
 @_compile
-def _correct_model(shared, block, i, c, z, g, work):
+def _correct_model(shared, working_set, c, z, g, work):
     """Compute the residual and its correlations in float64, and shift c so that the model agrees.
 
     Atoms whose correlation is below a by more than the error of the model are left as they are.
     """
-    residual, products = work.residual, work.products
-    _compute_residual(shared, block, i, work)
-    count = _list_relevant(shared, block.working_sets[i], z, g, work)
-    _multiply_rows(shared.atoms, work.indices, count, residual, products)
+    residual, scratch, products = work.residual, work.scratch, work.scratch.products
+    penalties, anchor = work.penalties, work.anchor
+    _compute_residual(shared.atoms, working_set, z, work.sample, residual, scratch)
+    count = _list_relevant(shared, working_set, z, g, work)
+    _multiply_rows(shared.atoms, scratch.indices, count, residual, products)
     for n in range(count):
-        p = work.positions[n]
+        p = scratch.positions[n]
         c[p] += products[n] - g[p]
         g[p] = products[n]
-    work.penalties.anchor_square = _dot(residual, residual)
-    _copy(z, work.anchor_z)
-    _copy(g, work.anchor_g)
-    _update_penalties(z, g, work)
+    penalties.anchor_square = _dot(residual, residual)
+    _copy(z, anchor.z)
+    _copy(g, anchor.g)
+    _update_penalties(penalties, anchor, z, g)
 
 
 @_inline
@@ -913,7 +936,7 @@ def _solve_working_set(shared, block, i, work):
             solved = True
             break
         previous = violation
-        _correct_model(shared, block, i, c, z, g, work)
+        _correct_model(shared, block.working_sets[i], c, z, g, work)
         used, unused = _violations(g, z, penalties.l1, penalties.ridge)
         violation = max(used, unused)
         solved = violation <= 0.4 * shared.tol
@@ -1015,7 +1038,7 @@ def _update_correlations(shared, block, i, work):
     """Bring the correlations of sample i from the coefficients `work.correlated_z` to the present
     ones, by the stored Gram matrix."""
     z, correlated_z, progress = block.coefficients, work.correlated_z, work.progress
-    rows, moves, count, total = work.indices, work.coarse_z, np.int64(0), 0.0
+    rows, moves, count, total = work.scratch.indices, work.coarse_z, np.int64(0), 0.0
     for p in range(progress.size):
         if z[i, p] != correlated_z[p]:
             total += abs(z[i, p] - correlated_z[p])
@@ -1031,7 +1054,8 @@ def _update_correlations(shared, block, i, work):
 def _residual_distance(shared, block, i, work):
     """Bound on the distance of the residual to that of the coefficients `work.correlated_z`."""
     z, correlated_z, w = block.coefficients, work.correlated_z, block.sizes[i]
-    rows, moves, count, total = work.indices, work.weights, np.int64(0), 0.0
+    rows, moves = work.scratch.indices, work.scratch.weights
+    count, total = np.int64(0), 0.0
     for p in range(w):
         work.trial_g[p] = 0.0
         if z[i, p] != correlated_z[p]:
@@ -1048,8 +1072,8 @@ def _residual_distance(shared, block, i, work):
 @_inline
 def _check_exactly(shared, block, i, lowest, n_candidates, limit, max_added, work):
     """Compute the correlations above `lowest` in float64 and add the atoms that exceed `limit`."""
-    candidates, products, size = work.indices, work.products, block.sizes[i]
-    row = block.correlation_rows[i]
+    candidates, products = work.scratch.indices, work.scratch.products
+    row, size = block.correlation_rows[i], block.sizes[i]
     _list_above(block.correlations, row, lowest, candidates, np.int64(0), n_candidates)
     _multiply_rows(shared.atoms, candidates, n_candidates, work.residual, products)
     worst, n_violators = 0.0, np.int64(0)
@@ -1130,15 +1154,15 @@ def _begin(shared, block, i, first_size, work):
 @_inline
 def _extend_model(shared, block, i, work):
     """Extend the model, its anchor and `correlated_z` by the atoms added to the working set."""
-    Q, anchor_z, anchor_g, progress = work.Q, work.anchor_z, work.anchor_g, work.progress
+    Q, anchor, progress = work.Q, work.anchor, work.progress
     start, stop = progress.size, block.sizes[i]
     _gather(shared, block, i, start, stop, work)
     for p in range(start, stop):
         work.correlated_z[p] = block.coefficients[i, p]
-        anchor_z[p] = 0.0
-        anchor_g[p] = work.c[p]
+        anchor.z[p] = 0.0
+        anchor.g[p] = work.c[p]
         for q in range(p):
-            anchor_g[p] -= Q[p, q] * anchor_z[q]
+            anchor.g[p] -= Q[p, q] * anchor.z[q]
     progress.size = stop
 
 
@@ -1150,7 +1174,7 @@ def _improve(shared, block, i, work):
         if shared.atoms.itemsize == 4:
             return solved and block.l1[i] >= 2.0 * work.progress.error
     elif not block.loosely_solved[i]:
-        _compute_residual(shared, block, i, work)
+        _store_residual(shared, block, i, work)
     return True
 
 
@@ -1175,7 +1199,7 @@ def _check_all(shared, block, i, work):
 def _leave(shared, block, i, work):
     """Store the residual of sample i, of which the driver computes the correlations."""
     if block.loosely_solved[i]:
-        _compute_residual(shared, block, i, work)
+        _store_residual(shared, block, i, work)
     _copy(work.residual, block.residuals[i])
     block.status[i] = WAITING
 

@@ -1,9 +1,9 @@
 """LARS-EN: the whole elastic net solution path of one sample (Zou and Hastie, 2005).
 
-The solution is piecewise linear in the l1 penalty, so that its breakpoints determine it. The path is
-followed from one breakpoint to the next with a Cholesky factor of the active atoms, in float64, and
-the correlations are recomputed from the residual at every breakpoint. The fast solver shares no code
-with this module and is tested against it.
+The solution is piecewise linear in the l1 penalty, so that its breakpoints determine it. The path
+is followed from one breakpoint to the next with a Cholesky factor of the active atoms, in float64,
+and the correlations are recomputed from the residual at every breakpoint. The fast solver shares no
+code with this module and is tested against it.
 """
 
 from __future__ import annotations
