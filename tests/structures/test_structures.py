@@ -1,5 +1,9 @@
 """What holds for every structure."""
 
+import ast
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -46,6 +50,16 @@ each = pytest.mark.parametrize("structure", STRUCTURES)
 def digits():
     X, y = load_digits(n_class=4, return_X_y=True)
     return X[:240], y[:240]
+
+
+@each
+def test_structures_do_not_import_each_other(structure):
+    module = structure.__module__
+    others = {other.__module__ for other in STRUCTURES} - {module}
+    tree = ast.parse(Path(sys.modules[module].__file__).read_text(encoding="utf-8"))
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert "enhg.preprocessing.choice" in imported
+    assert not imported & others
 
 
 @each

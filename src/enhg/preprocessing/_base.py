@@ -68,9 +68,14 @@ class SampleTransformer(TransformerMixin, BaseEstimator, ABC):
     def _apply(self, samples: NDArray) -> NDArray:
         """Transform validated samples."""
 
-    @abstractmethod
     def to_state(self) -> State:
         """Everything that `from_state` needs to make an equal fitted transformer."""
+        check_is_fitted(self)
+        return self._fitted_state()
+
+    @abstractmethod
+    def _fitted_state(self) -> State:
+        """The state of a fitted transformer."""
 
     @classmethod
     @abstractmethod
