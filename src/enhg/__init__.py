@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from enhg.learning.cluster_count import count_clusters as count_clusters
     from enhg.learning.clustering import HypergraphClustering as HypergraphClustering
     from enhg.metrics import clustering_accuracy as clustering_accuracy
-    from enhg.metrics import normalized_mutual_information as normalized_mutual_information
-    from enhg.metrics import unlabeled_accuracy as unlabeled_accuracy
-    from enhg.preprocessing import normalize_samples as normalize_samples
     from enhg.representation.low_rank import LowRankRepresentation as LowRankRepresentation
     from enhg.representation.low_rank import low_rank_representation as low_rank_representation
     from enhg.representation.path import ElasticNetPath as ElasticNetPath
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from enhg.representation.solver import self_representation as self_representation
     from enhg.structures.elastic_net import ElasticNetHypergraph as ElasticNetHypergraph
     from enhg.structures.gaussian import GaussianGraph as GaussianGraph
+    from enhg.structures.hyperedges import HyperedgeRule as HyperedgeRule
     from enhg.structures.knn import KNNHypergraph as KNNHypergraph
     from enhg.structures.l1_graph import L1Graph as L1Graph
     from enhg.structures.l1_hypergraph import L1Hypergraph as L1Hypergraph
@@ -42,6 +40,7 @@ _ROOMS = {
     "ElasticNetPath": "enhg.representation.path",
     "GaussianGraph": "enhg.structures.gaussian",
     "Graph": "enhg.graph",
+    "HyperedgeRule": "enhg.structures.hyperedges",
     "Hypergraph": "enhg.hypergraph",
     "HypergraphClassifier": "enhg.learning.classification",
     "HypergraphClustering": "enhg.learning.clustering",
@@ -59,11 +58,8 @@ _ROOMS = {
     "elastic_net_path": "enhg.representation.path",
     "load_model": "enhg.io.models",
     "low_rank_representation": "enhg.representation.low_rank",
-    "normalize_samples": "enhg.preprocessing",
-    "normalized_mutual_information": "enhg.metrics",
     "save_model": "enhg.io.models",
     "self_representation": "enhg.representation.solver",
-    "unlabeled_accuracy": "enhg.metrics",
 }
 
 __all__ = sorted(_ROOMS)
