@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ def write_archive(
     path: str | os.PathLike[str],
     kind: str,
     version: int,
-    arrays: Mapping[str, Any],
+    state: Mapping[str, Any],
     *,
     overwrite: bool,
 ) -> None:
@@ -27,7 +28,7 @@ def write_archive(
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
     with atomic_file(target) as part, open(part, "xb") as stream:
-        np.savez(stream, format=kind, version=version, **arrays)
+        np.savez(stream, format=kind, version=version, **_flat(state))
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -51,4 +52,33 @@ def read_archive(stream: IO[bytes], kind: str, version: int) -> dict[str, NDArra
                 f"received format version {archive['version']} and this enhg reads version "
                 f"{version}: a newer enhg may have written it"
             )
-        return {name: archive[name] for name in archive.files if name not in ("format", "version")}
+        flat = {name: archive[name] for name in archive.files if name not in ("format", "version")}
+    return _nested(flat)
+
+
+def _flat(state, prefix=""):
+    out, plain = {}, {}
+    for k, v in state.items():
+        if isinstance(v, dict):
+            out |= _flat(v, f"{prefix}{k}/")
+        elif isinstance(v, np.ndarray):
+            out[prefix + k] = v
+        else:
+            plain[k] = v
+    if "json" not in plain:
+        out[prefix + "json"] = np.array(json.dumps(plain))
+    return out
+
+
+def _nested(flat):
+    state = {}
+    for name, value in flat.items():
+        *path, leaf = name.split("/")
+        place = state
+        for part in path:
+            place = place.setdefault(part, {})
+        if leaf == "json":
+            place |= json.loads(str(value))
+        else:
+            place[leaf] = value
+    return state

@@ -293,3 +293,15 @@ def weak_contrast(X: NDArray) -> float:
     cosines[cosines > _SAME] = -1  # itself, and copies, which tell nothing
     by_chance = max(spread * np.sqrt(2 * np.log(len(X))), np.finfo(float).tiny)
     return float(cosines.max(axis=1).mean() / by_chance)
+
+
+def preprocessing_name(transformer):
+    return transformer.how
+
+
+class SampleNormalizer:
+    def __init__(self, center=True):
+        self.center = center
+
+    def fit_transform(self, X):
+        return normalize_samples(X, center=self.center)

@@ -21,7 +21,7 @@ _OF_STRUCTURE = ("representation_", "outlier_scores_")
 
 
 @dataclass(frozen=True)
-class Placement:
+class Prediction:
     """Where new samples belong.
 
     Attributes
@@ -52,7 +52,7 @@ def fit_structure(learner: Any, X: ArrayLike) -> None:
         vars(learner).pop(name, None)  # an earlier fit's, which this one may not have
     graph = learner.structure
     if isinstance(graph, Hypergraph | Graph):
-        learner.structure_, learner.graph_ = None, graph
+        learner.structure_, learner.graph_ = graph, graph
     else:
         structure = ElasticNetHypergraph() if graph is None else graph
         if isinstance(structure, type) or not hasattr(structure, "fit"):

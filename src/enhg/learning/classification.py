@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.learning._base import Placement, attach, fit_structure
+from enhg.learning._base import Prediction, attach, fit_structure
 from enhg.learning.diffusion import check_alpha, component_sums, diffuse, poisson
 from enhg.learning.queries import most_telling
 from enhg.learning.scores import boundary_scores
@@ -153,6 +153,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self.label_distributions_ = _rows_to_sum_one(F)
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.transduction_ = self._labels(self.label_distributions_)
+        given = self.labeled_indices_
+        self.disputed_indices_ = given[self.transduction_[given] != labels[given]]
+        self.transduction_[given] = labels[given]
         codes = np.where(self.unreached_, len(self.classes_), F.argmax(axis=1))
         self.boundary_scores_ = boundary_scores(self.graph_, codes, len(self.classes_) + 1)
         if self.unreached_.any():
@@ -200,13 +203,22 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         """
         return _rows_to_sum_one(attach(self, X, None).memberships @ self.label_distributions_)
 
-    def place(self, X: ArrayLike, *, progress: Progress = None) -> Placement:
+    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
         """Label, confidence and outlier score of samples, seen in `fit` or not."""
         found = attach(self, X, progress)
         distributions = _rows_to_sum_one(found.memberships @ self.label_distributions_)
-        return Placement(
+        return Prediction(
             self._labels(distributions), distributions.max(axis=1), found.outlier_scores
         )
+
+    def to_state(self):
+        import pickle
+        return {"pickle": np.frombuffer(pickle.dumps(self), np.uint8), "structure": {"kind": "x", "state": {}}}
+
+    @classmethod
+    def from_state(cls, state):
+        import pickle
+        return pickle.loads(state["pickle"].tobytes())
 
     def suggest(self, n: int) -> NDArray:
         """The n samples without a label to label next, best first.
@@ -217,11 +229,15 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         k = len(self.classes_)
         next_best, best = np.partition(self.label_distributions_, -2, axis=1)[:, -2:].T
+        return most_telling(self.spectrum_, k, self.labeled_indices_, 1 - (best - next_best), n)
+
+    @property
+    def spectrum_(self):
+        k = len(self.classes_)
         linked = ~fragments(self.graph_, k)
         if not linked.any():
             linked[:] = True
-        spectrum = eigenpairs_among(self.graph_, linked, _EIGENVECTORS_PER_CLASS * k, 0)
-        return most_telling(spectrum, k, self.labeled_indices_, 1 - (best - next_best), n)
+        return eigenpairs_among(self.graph_, linked, _EIGENVECTORS_PER_CLASS * k, 0)
 
     def _labels(self, distributions: NDArray) -> NDArray:
         labels = self.classes_[distributions.argmax(axis=1)]

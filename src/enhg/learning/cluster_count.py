@@ -46,7 +46,7 @@ class ClusterCount:
     runner_up: int
     reliable: bool
     scores: NDArray
-    values: NDArray
+    eigenvalues: NDArray
 
 
 def count_clusters(
@@ -104,7 +104,7 @@ def _scores(
     n = part.n_vertices
     if most is None:
         most = max(min(int(np.sqrt(n)), _MOST_CLUSTERS), 2 * int(large.sum()))
-    values = top_eigenpairs(part, min(most + 1, n), random_state=random_state).values
+    values = top_eigenpairs(part, min(most + 1, n), random_state=random_state).eigenvalues
     logs = np.log(np.maximum(1 - values, _CUT_OFF))
     return np.arange(1, len(values)) * np.diff(logs), values
 

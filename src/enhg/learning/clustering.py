@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from enhg._progress import Progress
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.learning._base import Placement, attach, fit_structure
+from enhg.learning._base import Prediction, attach, fit_structure
 from enhg.learning.cluster_count import ClusterCount, count_clusters
 from enhg.learning.queries import most_telling
 from enhg.learning.scores import boundary_scores
@@ -169,9 +169,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Clusters of samples, seen in `fit` or not: the labels of `place`."""
-        return self.place(X).labels
+        return self.predict_with_scores(X).labels
 
-    def place(self, X: ArrayLike, *, progress: Progress = None) -> Placement:
+    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
         """Cluster, confidence and outlier score of samples, seen in `fit` or not.
 
         Each is rebuilt from the samples of `fit`, and placed in the embedding at the mean of its
@@ -185,7 +185,16 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         labels, confidence = self._assign(points)
         lost = np.diff(found.memberships.indptr) == 0
         labels[lost], confidence[lost] = -1, 0
-        return Placement(labels, confidence, found.outlier_scores)
+        return Prediction(labels, confidence, found.outlier_scores)
+
+    def to_state(self):
+        import pickle
+        return {"pickle": np.frombuffer(pickle.dumps(self), np.uint8), "structure": {"kind": "x", "state": {}}}
+
+    @classmethod
+    def from_state(cls, state):
+        import pickle
+        return pickle.loads(state["pickle"].tobytes())
 
     def suggest(self, n: int) -> NDArray:
         """The n samples whose labels would tell most of all the others', best first.

@@ -43,9 +43,9 @@ def most_telling(
         raise ValueError(
             f"n must be a whole number from 1 to the number of samples without a label ({left}), got {count!r}"
         )
-    gaps = np.maximum(1 - spectrum.values, 0)
+    gaps = np.maximum(1 - spectrum.eigenvalues, 0)
     mu = max(gaps[min(n_classes, len(gaps)) - 1], 1e-6)
-    field = spectrum.vectors * np.sqrt(mu / (gaps + mu))  # the covariance is its square
+    field = spectrum.eigenvectors * np.sqrt(mu / (gaps + mu))  # the covariance is its square
     field = field / np.sqrt((field**2).sum(axis=1).mean())
     weights = doubt + _LEAST_DOUBT
     for sample in labeled:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 
-DOUBTFUL = 0.1
+LOW_CONFIDENCE = 0.1
 _FAR_OUT = 4.0
 _HARDLY_OUT, _CERTAINLY_OUT = 0.05, 0.5
 _COPY = 1e-3
@@ -34,25 +34,25 @@ def boundary_scores(graph: Hypergraph | Graph, codes: NDArray, count: int) -> ND
     return np.clip(1 - among, 0, 1)
 
 
-def doubtful(confidence: NDArray, n_classes: int | None = None) -> NDArray:
+def low_confidence(confidence: NDArray, n_classes: int | None = None) -> NDArray:
     """Where a label is hardly surer than an even guess: a confidence below 0.1, or with classes
     below 0.1 more than 1/n_classes."""
-    return confidence < DOUBTFUL + (1 / n_classes if n_classes else 0)
+    return confidence < LOW_CONFIDENCE + (1 / n_classes if n_classes else 0)
 
 
-def outlying(scores: NDArray) -> NDArray:
+def is_outlier(scores: NDArray) -> NDArray:
     """Where an outlier score is far above the others': by four times their spread above their
     median (of normal numbers, 3 in 100 000 are), or above a half; never below 0.05.
 
     Examples
     --------
-    >>> outlying(np.array([0.1, 0.12, 0.09, 0.11, 0.3])).tolist()
+    >>> is_outlier(np.array([0.1, 0.12, 0.09, 0.11, 0.3])).tolist()
     [False, False, False, False, True]
     """
-    return scores > outlier_bound(scores)
+    return scores > outlier_threshold(scores)
 
 
-def outlier_bound(scores: NDArray) -> float:
+def outlier_threshold(scores: NDArray) -> float:
     """The outlier score above which samples count as outlying among those of the scores.
 
     Copies of others, whose score is next to 0, tell nothing of the rest and are left out.

@@ -35,8 +35,8 @@ _FILTER_LIFT = 1e10
 class Spectrum:
     """The largest eigenvalues of Θ, falling, their eigenvectors, and ‖Θv − λv‖ for each."""
 
-    values: NDArray
-    vectors: NDArray
+    eigenvalues: NDArray
+    eigenvectors: NDArray
     residuals: NDArray
 
 
@@ -106,9 +106,9 @@ def eigenpairs_among(
         return top_eigenpairs(graph, min(count, len(linked)), random_state=random_state)
     part = graph.subhypergraph(linked)
     found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
-    vectors = np.zeros((len(linked), found.vectors.shape[1]))
-    vectors[linked] = found.vectors
-    return Spectrum(found.values, vectors, found.residuals)
+    vectors = np.zeros((len(linked), found.eigenvectors.shape[1]))
+    vectors[linked] = found.eigenvectors
+    return Spectrum(found.eigenvalues, vectors, found.residuals)
 
 
 def _component_vectors(graph: Hypergraph | Graph) -> sparse.csc_array:
@@ -205,11 +205,11 @@ def embed(
     eigenvector touches stays at the origin.
     """
     if kind == "equal":
-        points = spectrum.vectors[:, :n_clusters]
+        points = spectrum.eigenvectors[:, :n_clusters]
     else:
-        gaps = np.maximum(1 - spectrum.values, 0)
+        gaps = np.maximum(1 - spectrum.eigenvalues, 0)
         # With more components than clusters 1 − λ_k is zero: take the first gap that is not.
         open_gaps = gaps[n_clusters - 1 :][gaps[n_clusters - 1 :] > 1e-8]
         mu = open_gaps[0] if len(open_gaps) else 1.0
-        points = spectrum.vectors * (mu / (gaps + mu))
+        points = spectrum.eigenvectors * (mu / (gaps + mu))
     return unit_length(points) if normalize_rows else points

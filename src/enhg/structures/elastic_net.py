@@ -18,6 +18,7 @@ from enhg.preprocessing import Normalization, check_samples, inverse_lengths, no
 from enhg.representation.problem import GammaScale, Loss, Representation
 from enhg.representation.solver import self_representation
 from enhg.structures._base import Structure, require_one_of
+from enhg.structures.hyperedges import HyperedgeRule
 from enhg.structures._kernels import products_on_pattern
 
 Selection = Literal["top", "largest", "support_mean", "mean", "mass", "number"]
@@ -140,12 +141,7 @@ class ElasticNetHypergraph(Structure):
         gamma_scale: GammaScale = "relative",
         error_weight: float | Literal["auto"] | None = "auto",
         preprocessing: Normalization = "auto",
-        selection: Selection = "top",
-        threshold: float | None = None,
-        positive: bool = False,
-        symmetrize: bool = False,
-        membership: Literal["soft", "binary"] = "soft",
-        weighting: Literal["product", "cosine", "uniform"] = "product",
+        hyperedges: HyperedgeRule | None = None,
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
@@ -156,27 +152,37 @@ class ElasticNetHypergraph(Structure):
         self.gamma_scale = gamma_scale
         self.error_weight = error_weight
         self.preprocessing = preprocessing
-        self.selection = selection
-        self.threshold = threshold
-        self.positive = positive
-        self.symmetrize = symmetrize
-        self.membership = membership
-        self.weighting = weighting
+        self.hyperedges = hyperedges
         self.tol = tol
         self.memory_budget = memory_budget
         self.n_jobs = n_jobs
+
+    @property
+    def _rule(self):
+        return self.hyperedges or HyperedgeRule()
+
+    @property
+    def preprocessing_(self):
+        return self.normalizer_
+
+    @property
+    def relative_residuals_(self):
+        r = self.representation_
+        lengths = np.linalg.norm(r.samples, axis=1)
+        return np.where(lengths > 0, np.linalg.norm(r.residuals, axis=1) / np.where(lengths > 0, lengths, 1), 0)
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         self.error_weight_ = self._price_of_errors()
         self.representation_ = self._represent(samples, None, progress)
         Z = self.representation_.coefficients
         warn_of_empty_rows(Z)
-        compared = _both_ways(Z, positive=self.positive) if self.symmetrize else Z
-        members = prominent(compared, self.selection, self.threshold, positive=self.positive)
+        compared = _both_ways(Z, positive=self._rule.positive) if self._rule.symmetrize else Z
+        members = prominent(compared, self._rule.selection, self._rule.threshold, positive=self._rule.positive)
         self.graph_ = Hypergraph(
-            incidence_of(_memberships(members, soft=self.membership == "soft")),
-            _weights(Z, members, self.weighting),
+            incidence_of(_memberships(members, soft=self._rule.membership == "soft")),
+            _weights(Z, members, self._rule.weighting),
         )
+        self.member_coefficients_ = _member_coefficients(self)
         self.outlier_scores_ = self._outlier_scores(
             self.representation_, members, self.samples_, alone=True
         )
@@ -204,11 +210,11 @@ class ElasticNetHypergraph(Structure):
             )
         found = self._represent(self.normalizer_(samples), self.representation_.samples, progress)
         members = prominent(
-            found.coefficients, self.selection, self.threshold, positive=self.positive
+            found.coefficients, self._rule.selection, self._rule.threshold, positive=self._rule.positive
         )
         return Attachment(
             found,
-            _memberships(members, soft=self.membership == "soft"),
+            _memberships(members, soft=self._rule.membership == "soft"),
             self._outlier_scores(found, members, samples, alone=False),
         )
 
@@ -266,9 +272,9 @@ class ElasticNetHypergraph(Structure):
         return 1 - nearest
 
     def _check_choices(self) -> None:
-        require_one_of("membership", self.membership, ("soft", "binary"))
-        require_one_of("weighting", self.weighting, ("product", "cosine", "uniform"))
-        _check_threshold(self.selection, self.threshold)
+        require_one_of("membership", self._rule.membership, ("soft", "binary"))
+        require_one_of("weighting", self._rule.weighting, ("product", "cosine", "uniform"))
+        _check_threshold(self._rule.selection, self._rule.threshold)
 
 
 def _nearest(
@@ -437,3 +443,14 @@ def without_zeros(weights: NDArray) -> NDArray:
     above = weights > 0
     least = weights[above].min() if above.any() else 1.0
     return np.where(above, weights, least)
+
+
+def _member_coefficients(structure):
+    incidence = structure.graph_.incidence.T.tocoo()
+    edge, vertex = incidence.coords
+    others = edge != vertex
+    edge, vertex = edge[others], vertex[others]
+    if len(edge) == 0:
+        return sparse.csr_array(incidence.shape)
+    values = np.asarray(structure.representation_.coefficients[edge, vertex]).ravel()
+    return sparse.csr_array((values, (edge, vertex)), shape=incidence.shape)

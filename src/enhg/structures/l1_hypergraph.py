@@ -6,7 +6,7 @@ from typing import Literal
 
 from enhg.preprocessing import Normalization
 from enhg.representation.problem import GammaScale, Loss
-from enhg.structures.elastic_net import ElasticNetHypergraph, Selection
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
 
 class L1Hypergraph(ElasticNetHypergraph):
@@ -38,12 +38,7 @@ class L1Hypergraph(ElasticNetHypergraph):
         gamma_scale: GammaScale = "relative",
         error_weight: float | Literal["auto"] | None = "auto",
         preprocessing: Normalization = "auto",
-        selection: Selection = "top",
-        threshold: float | None = None,
-        positive: bool = False,
-        symmetrize: bool = False,
-        membership: Literal["soft", "binary"] = "soft",
-        weighting: Literal["product", "cosine", "uniform"] = "product",
+        hyperedges=None,
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
@@ -55,12 +50,7 @@ class L1Hypergraph(ElasticNetHypergraph):
             gamma_scale=gamma_scale,
             error_weight=error_weight,
             preprocessing=preprocessing,
-            selection=selection,
-            threshold=threshold,
-            positive=positive,
-            symmetrize=symmetrize,
-            membership=membership,
-            weighting=weighting,
+            hyperedges=hyperedges,
             tol=tol,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
