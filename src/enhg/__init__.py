@@ -1,4 +1,4 @@
-"""Elastic net hypergraphs: cluster images without labels, and label the rest from a few."""
+"""Elastic net hypergraphs: clustering of images, and classification from a few labels."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from enhg.exceptions import InputError as InputError
     from enhg.graph import Graph as Graph
     from enhg.hypergraph import Hypergraph as Hypergraph
     from enhg.io.models import load_model as load_model
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from enhg.learning.cluster_count import count_clusters as count_clusters
     from enhg.learning.clustering import HypergraphClustering as HypergraphClustering
     from enhg.metrics import clustering_accuracy as clustering_accuracy
-    from enhg.metrics import normalized_mutual_information as normalized_mutual_information
-    from enhg.metrics import unlabeled_accuracy as unlabeled_accuracy
-    from enhg.preprocessing import normalize_samples as normalize_samples
     from enhg.representation.low_rank import LowRankRepresentation as LowRankRepresentation
     from enhg.representation.low_rank import low_rank_representation as low_rank_representation
     from enhg.representation.path import ElasticNetPath as ElasticNetPath
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from enhg.representation.solver import self_representation as self_representation
     from enhg.structures.elastic_net import ElasticNetHypergraph as ElasticNetHypergraph
     from enhg.structures.gaussian import GaussianGraph as GaussianGraph
+    from enhg.structures.hyperedges import HyperedgeRule as HyperedgeRule
     from enhg.structures.knn import KNNHypergraph as KNNHypergraph
     from enhg.structures.l1_graph import L1Graph as L1Graph
     from enhg.structures.l1_hypergraph import L1Hypergraph as L1Hypergraph
@@ -36,15 +35,17 @@ if TYPE_CHECKING:
     )
     from enhg.structures.sparse_subspace import SparseSubspaceGraph as SparseSubspaceGraph
 
-_ROOMS = {
+_MODULES = {
     "ClusterCount": "enhg.learning.cluster_count",
     "ElasticNetHypergraph": "enhg.structures.elastic_net",
     "ElasticNetPath": "enhg.representation.path",
     "GaussianGraph": "enhg.structures.gaussian",
     "Graph": "enhg.graph",
+    "HyperedgeRule": "enhg.structures.hyperedges",
     "Hypergraph": "enhg.hypergraph",
     "HypergraphClassifier": "enhg.learning.classification",
     "HypergraphClustering": "enhg.learning.clustering",
+    "InputError": "enhg.exceptions",
     "KNNHypergraph": "enhg.structures.knn",
     "L1Graph": "enhg.structures.l1_graph",
     "L1Hypergraph": "enhg.structures.l1_hypergraph",
@@ -59,21 +60,18 @@ _ROOMS = {
     "elastic_net_path": "enhg.representation.path",
     "load_model": "enhg.io.models",
     "low_rank_representation": "enhg.representation.low_rank",
-    "normalize_samples": "enhg.preprocessing",
-    "normalized_mutual_information": "enhg.metrics",
     "save_model": "enhg.io.models",
     "self_representation": "enhg.representation.solver",
-    "unlabeled_accuracy": "enhg.metrics",
 }
 
-__all__ = sorted(_ROOMS)
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: scikit-learn and Numba take a second to load."""
-    if name not in _ROOMS:
+    """Import a public name on first use: scikit-learn and Numba take a second to import."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'enhg' has no attribute {name!r}")
-    value = getattr(import_module(_ROOMS[name]), name)
+    value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 

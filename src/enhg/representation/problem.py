@@ -104,3 +104,8 @@ class Representation:
     def residuals(self) -> NDArray:
         """S = X − ZA: what the others cannot rebuild."""
         return self.samples - self.reconstruction
+
+    @cached_property
+    def relative_residuals(self) -> NDArray:
+        lengths = np.linalg.norm(self.samples, axis=1)
+        return np.where(lengths > 0, np.linalg.norm(self.residuals, axis=1) / np.where(lengths > 0, lengths, 1), 0)
