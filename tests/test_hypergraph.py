@@ -1,17 +1,15 @@
-import copy
-import os
-import pickle
-from contextlib import suppress
+"""The Laplacian, the expansions and the conversions of hypergraphs."""
+
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 
 fast = settings(max_examples=40, deadline=None)
@@ -20,7 +18,7 @@ SOFT = [[1, 0, 0], [0.5, 1, 0], [0, 0.25, 0], [0, 0, 1]]
 
 @st.composite
 def hypergraphs(draw, soft=None):
-    """Any small hypergraph; the largest membership of every hyperedge is 1, as in ours."""
+    """Draw a small hypergraph; the largest membership of every hyperedge is 1."""
     n, m = draw(st.integers(1, 7)), draw(st.integers(1, 6))
     soft = draw(st.booleans()) if soft is None else soft
     entry = st.sampled_from([0, 0, 0.1, 0.5, 1] if soft else [0, 0, 1])
@@ -34,7 +32,7 @@ def hypergraphs(draw, soft=None):
 
 
 def theta_by_loops(hypergraph):
-    """Θ straight from the definitions of degrees and Θ, entry by entry."""
+    """Return Θ from the definitions of degrees and Θ, entry by entry."""
     h, w = hypergraph.incidence.toarray(), hypergraph.weights
     n, m = h.shape
     d = [sum(w[e] * h[v, e] for e in range(m)) for v in range(n)]
@@ -237,9 +235,6 @@ class TestStructure:
         assert hypergraph != Hypergraph(SOFT, [1, 1, 2])
         assert hypergraph != Hypergraph(np.array(SOFT) > 0)
         assert hypergraph != Hypergraph(SOFT[:2] + SOFT[3:])
-        assert hypergraph != "hypergraph"
-        with pytest.raises(TypeError, match="unhashable"):
-            hash(hypergraph)
 
 
 class TestRoundTrips:
@@ -267,11 +262,11 @@ class TestRoundTrips:
     def test_clique_expansion(self, hypergraph):
         adjacency = hypergraph.clique_expansion()
         joined = np.flatnonzero(adjacency.sum(axis=0))
-        if joined.size:
-            adjacency = adjacency[joined][:, joined]
-            pairwise = Hypergraph.from_clique_expansion(adjacency)
-            assert set(pairwise.edge_degrees) == {2.0}
-            assert (pairwise.clique_expansion() != adjacency).nnz == 0
+        assume(joined.size > 0)
+        adjacency = adjacency[joined][:, joined]
+        pairwise = Hypergraph.from_clique_expansion(adjacency)
+        assert set(pairwise.edge_degrees) == {2.0}
+        assert (pairwise.clique_expansion() != adjacency).nnz == 0
 
     @fast
     @given(hypergraphs())
@@ -292,312 +287,16 @@ class TestRoundTrips:
         assert again == hypergraph
         assert not again.weights.flags.writeable
 
-    @pytest.mark.parametrize(
-        "duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
-    )
-    def test_copies_and_pickles_are_equal_and_immutable(self, duplicate):
-        hypergraph = Hypergraph(SOFT, [1, 2, 3])
-        again = duplicate(hypergraph)
-        assert again == hypergraph
-        assert not again.weights.flags.writeable
-        assert not again.incidence.data.flags.writeable
+    def test_subhypergraph(self):
+        part = Hypergraph(SOFT, [1, 2, 3]).subhypergraph(np.array([False, True, True, False]))
+        assert part == Hypergraph([[0.5, 1], [0, 0.25]], [1, 2])
 
-
-class TestImmutability:
-    @pytest.mark.parametrize("name", ["weights", "incidence", "factor", "_weights", "anything"])
-    def test_no_attribute_can_be_set_or_deleted(self, name):
-        hypergraph = Hypergraph(SOFT)
-        with pytest.raises(AttributeError, match=f"immutable.*{name}"):
-            setattr(hypergraph, name, 1)
-        with pytest.raises(AttributeError, match=f"immutable.*{name}"):
-            delattr(hypergraph, name)
-
-    def test_no_array_can_be_written(self):
-        hypergraph = Hypergraph(SOFT)
-        arrays = [hypergraph.weights, hypergraph.vertex_degrees, hypergraph.edge_degrees]
-        for matrix in (hypergraph.incidence, hypergraph.theta_factor):
-            arrays += [matrix.data, matrix.indices, matrix.indptr]
-        for array in arrays:
-            with pytest.raises(ValueError, match="read-only"):
-                array[0] = 2
-
-    def test_matrices_handed_out_do_not_lead_back(self):
-        hypergraph = Hypergraph(SOFT)
-        for name in ("incidence", "factor"):
-            before = getattr(hypergraph, name).toarray()
-            handed_out = getattr(hypergraph, name)
-            handed_out.data = np.zeros(5)
-            handed_out.resize((1, 1))
-            assert (getattr(hypergraph, name).toarray() == before).all()
-
-    @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-    def test_input_is_copied_and_left_alone(self, form):
-        incidence, weights = form(np.eye(3)), np.ones(3)
-        hypergraph = Hypergraph(incidence, weights)
-        incidence[0, 0] = 5
-        weights[0] = 5
-        assert hypergraph == Hypergraph(np.eye(3))
-
-    def test_explicit_zeros_of_the_input_stay(self):
-        incidence = sparse.csr_array(([1.0, 0.0], ([0, 0], [0, 1])), shape=(1, 2))
-        with pytest.raises(ValueError, match="hyperedge 1"):
-            Hypergraph(incidence)
-        assert incidence.nnz == 2
-
-    def test_factor_is_computed_once(self):
+    def test_theta_factor_is_computed_once(self):
         hypergraph = Hypergraph(SOFT)
         assert hypergraph.theta_factor.data is hypergraph.theta_factor.data
 
-
-class Payload:
-    """Creates the file ``path`` when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return Path.touch, (self.path,)
-
-
-def stored_arrays(folder):
-    path = folder / "good.npz"
-    Hypergraph(SOFT).save(path)
-    with np.load(path) as archive:
-        return dict(archive)
-
-
-class TestFiles:
-    def test_existing_file_is_refused_unless_overwrite(self, tmp_path):
-        path = tmp_path / "hypergraph.npz"
-        first, second = Hypergraph(SOFT), Hypergraph(np.eye(2))
-        first.save(path)
-        with pytest.raises(
-            FileExistsError, match=r"hypergraph\.npz already exists.*overwrite=True"
-        ):
-            second.save(path)
-        assert Hypergraph.load(path) == first
-        second.save(str(path), overwrite=True)
-        assert Hypergraph.load(str(path)) == second
-        assert os.listdir(tmp_path) == ["hypergraph.npz"]
-
-    def test_file_has_the_name_and_the_permissions_asked_for(self, tmp_path):
-        (tmp_path / "plain").touch()
-        Hypergraph(SOFT).save(tmp_path / "no_suffix")
-        assert sorted(os.listdir(tmp_path)) == ["no_suffix", "plain"]
-        assert (tmp_path / "no_suffix").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-    @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
-    def test_failed_write_leaves_the_old_file_and_nothing_else(self, tmp_path, monkeypatch, error):
-        path = tmp_path / "hypergraph.npz"
-        old = Hypergraph(SOFT)
-        old.save(path)
-
-        def fail_half_way(stream, **arrays):
-            stream.write(b"half")
-            raise error
-
-        monkeypatch.setattr(np, "savez", fail_half_way)
-        with pytest.raises(type(error)):
-            Hypergraph(np.eye(2)).save(path, overwrite=True)
-        assert os.listdir(tmp_path) == ["hypergraph.npz"]
-        assert Hypergraph.load(path) == old
-
-    def test_failed_replace_leaves_nothing(self, tmp_path):
-        (tmp_path / "folder").mkdir()
-        with pytest.raises(OSError, match="folder"):
-            Hypergraph(SOFT).save(tmp_path / "folder", overwrite=True)
-        assert os.listdir(tmp_path) == ["folder"]
-
-    def test_missing_file(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="absent"):
-            Hypergraph.load(tmp_path / "absent.npz")
-
-    @fast
-    @given(data=st.data())
-    def test_truncated_file(self, data, tmp_path_factory):
-        path = tmp_path_factory.mktemp("cut") / "cut.npz"
-        Hypergraph(SOFT).save(path)
-        content = path.read_bytes()
-        path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
-        with pytest.raises(ValueError, match=r"cut\.npz must be a hypergraph file"):
-            Hypergraph.load(path)
-
-    @settings(max_examples=150, deadline=None)
-    @given(data=st.data())
-    def test_changed_byte_is_noticed_or_harmless(self, data, tmp_path_factory):
-        path = tmp_path_factory.mktemp("flip") / "flip.npz"
-        hypergraph = Hypergraph(SOFT)
-        hypergraph.save(path)
-        content = bytearray(path.read_bytes())
-        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
-        path.write_bytes(content)
-        with suppress(ValueError):
-            assert Hypergraph.load(path) == hypergraph
-
-    def test_damage_that_numpy_would_not_notice(self, tmp_path):
-        path = tmp_path / "damaged.npz"
-        Hypergraph(SOFT).save(path)
-        path.write_bytes(path.read_bytes().replace(b"'<f8'", b"'<f4'", 1))
-        with pytest.raises(ValueError, match=r"damaged\.npz must be.*received a damaged weights"):
-            Hypergraph.load(path)
-
-    def test_foreign_npz(self, tmp_path):
-        np.savez(tmp_path / "foreign.npz", data=np.ones(3))
-        with pytest.raises(ValueError, match=r"foreign\.npz must be.*without the mark"):
-            Hypergraph.load(tmp_path / "foreign.npz")
-        np.savez(tmp_path / "other.npz", format="other.Thing", version=1)
-        with pytest.raises(ValueError, match=r"other\.npz must be.*without the mark"):
-            Hypergraph.load(tmp_path / "other.npz")
-
-    def test_single_array_and_text(self, tmp_path):
-        np.save(tmp_path / "array.npy", np.ones(3))
-        (tmp_path / "text.npz").write_text("hypergraph")
-        for name in ("array.npy", "text.npz"):
-            with pytest.raises(ValueError, match=f"{name} must be a hypergraph file"):
-                Hypergraph.load(tmp_path / name)
-
-    @pytest.mark.parametrize("name", ["format", "version", "shape", "data", "weights"])
-    def test_pickled_object_is_not_executed(self, tmp_path, name):
-        arrays = stored_arrays(tmp_path)
-        arrays[name] = np.array([Payload(tmp_path / "executed")], dtype=object)
-        np.savez(tmp_path / "pickle.npz", **arrays)
-        with pytest.raises(ValueError, match=r"pickle\.npz must be.*allow_pickle=False"):
-            Hypergraph.load(tmp_path / "pickle.npz")
-        assert not (tmp_path / "executed").exists()
-
-    def test_newer_version(self, tmp_path):
-        newer = {"format": "enhg.Hypergraph", "version": 2, "laid_out": "otherwise"}
-        np.savez(tmp_path / "newer.npz", **newer)
-        with pytest.raises(ValueError, match=r"newer\.npz must be.*version 2 and .* version 1"):
-            Hypergraph.load(tmp_path / "newer.npz")
-
-    @pytest.mark.parametrize("name", ["version", "shape", "data", "indices", "indptr", "weights"])
-    def test_missing_array(self, tmp_path, name):
-        arrays = stored_arrays(tmp_path)
-        del arrays[name]
-        np.savez(tmp_path / "partial.npz", **arrays)
-        with pytest.raises(ValueError, match=rf"partial\.npz must be.*{name}"):
-            Hypergraph.load(tmp_path / "partial.npz")
-
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [
-            ("indices", [0, 0, 1, 99, 2]),
-            ("indices", [0, 0, 1, -1, 2]),
-            ("indptr", [0, 5, 1, 4, 5]),
-            ("shape", [4, 2]),
-            ("shape", [4000, 3]),
-            ("data", [1, 1, 1, np.nan, 1]),
-            ("weights", [1, 1]),
-        ],
-    )
-    def test_inconsistent_arrays(self, tmp_path, name, value):
-        arrays = stored_arrays(tmp_path) | {name: np.array(value)}
-        np.savez(tmp_path / "inconsistent.npz", **arrays)
-        with pytest.raises(ValueError, match=r"inconsistent\.npz must be a hypergraph file"):
-            Hypergraph.load(tmp_path / "inconsistent.npz")
-
-
-class TestValidation:
-    @pytest.mark.parametrize(
-        ("incidence", "message"),
-        [
-            ([[1, np.nan]], "incidence must hold finite, non-negative numbers; received nan"),
-            ([[1, np.inf]], "incidence must hold finite, non-negative numbers; received inf"),
-            ([[1, -0.5]], "incidence must hold finite, non-negative numbers; received -0.5"),
-            (sparse.csr_array([[1, -2]]), "incidence must hold .* received -2"),
-            ([1, 1], r"incidence must be 2-dimensional; received shape \(2,\)"),
-            (sparse.coo_array([1, 1]), r"incidence must be 2-dimensional; received shape \(2,\)"),
-            (np.ones((2, 2, 2)), r"incidence must be 2-dimensional; received shape \(2, 2, 2\)"),
-            (3.0, r"incidence must be 2-dimensional; received shape \(\)"),
-            ([[1, 0], [1]], "incidence must be an array of real numbers; received .*inhomogeneous"),
-            ([[1j]], "incidence must hold real numbers; received dtype complex128"),
-            ([["a"]], "incidence must hold real numbers; received dtype <U1"),
-            ([[None]], "incidence must hold real numbers; received dtype object"),
-            (np.empty((0, 0)), r"incidence must have a vertex \(row\); received shape \(0, 0\)"),
-            (np.empty((0, 3)), r"incidence must have a vertex \(row\); received shape \(0, 3\)"),
-            ([[1, 0], [1, 0]], "every hyperedge must hold a vertex.*; received 0.0 at hyperedge 1"),
-            ([[1, 1], [0, 0]], "every vertex must be in a hyperedge.*; received 0.0 at vertex 1"),
-            (np.empty((2, 0)), "every vertex must be in a hyperedge.*; received 0.0 at vertex 0"),
-            ([[1e308], [1e308]], "every hyperedge must .* < ∞; received inf at hyperedge 0"),
-        ],
-    )
-    def test_incidence(self, incidence, message):
-        with pytest.raises(ValueError, match=message):
+    def test_explicit_zeros_of_the_input_stay(self):
+        incidence = sparse.csr_array(([1.0, 0.0], ([0, 0], [0, 1])), shape=(1, 2))
+        with pytest.raises(InputError, match="hyperedge 1"):
             Hypergraph(incidence)
-
-    @pytest.mark.parametrize(
-        ("weights", "message"),
-        [
-            ([1, 0], "weights must be finite and positive; received 0.0 at hyperedge 1"),
-            ([-1, 1], "weights must be finite and positive; received -1.0 at hyperedge 0"),
-            ([1, np.nan], "weights must be finite and positive; received nan at hyperedge 1"),
-            ([np.inf, 1], "weights must be finite and positive; received inf at hyperedge 0"),
-            ([1], r"weights must have shape \(2,\); received shape \(1,\)"),
-            ([[1, 1]], r"weights must have shape \(2,\); received shape \(1, 2\)"),
-            (1.0, r"weights must have shape \(2,\); received shape \(\)"),
-            (["a", "b"], "weights must hold real numbers; received dtype <U1"),
-            ([1j, 1], "weights must hold real numbers; received dtype complex128"),
-            ([1e-200, 1], "every vertex must be in a hyperedge.*; received 0.0 at vertex 0"),
-        ],
-    )
-    def test_weights(self, weights, message):
-        with pytest.raises(ValueError, match=message):
-            Hypergraph([[1e-200, 0], [1, 1]], weights)
-
-    @pytest.mark.parametrize(
-        ("edges", "n_vertices", "message"),
-        [
-            ([], None, "incidence must have a vertex"),
-            ([[]], None, "incidence must have a vertex"),
-            ([[0], []], None, "every hyperedge must hold a vertex.* at hyperedge 1"),
-            ([[0, 2]], None, "every vertex must be in a hyperedge.* at vertex 1"),
-            ([[0]], 2, "every vertex must be in a hyperedge.* at vertex 1"),
-            ([[0, 3]], 2, "edges must list vertices in 0 .* = 1; received 3"),
-            ([[-1, 0]], None, "edges must list vertices in 0 .* = 0; received -1"),
-            ([[0, 0.5]], None, "edges must list vertices as integers; received dtype float64"),
-            (["ab"], None, "edges must list vertices as integers; received dtype <U1"),
-            ([{0: 1.0, 1: -1.0}], None, "incidence must hold finite, non-negative numbers"),
-            ([{0: np.nan}], None, "incidence must hold finite, non-negative numbers"),
-        ],
-    )
-    def test_edges(self, edges, n_vertices, message):
-        with pytest.raises(ValueError, match=message):
-            Hypergraph.from_edges(edges, n_vertices)
-
-    @pytest.mark.parametrize(
-        ("adjacency", "message"),
-        [
-            ([[0, 1]], r"adjacency must be square; received shape \(1, 2\)"),
-            ([[0, 1], [2, 0]], r"adjacency must be exactly symmetric.* received 1.0 at \(0, 1\)"),
-            ([[0, -1], [-1, 0]], "adjacency must hold finite, non-negative numbers; received -1"),
-            ([[0, np.nan], [np.nan, 0]], "adjacency must hold finite.*; received nan"),
-            (
-                [[0, 1], [1, 4]],
-                "adjacency must be zero on the diagonal.*; received 4.0 at vertex 1",
-            ),
-            ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "every vertex must be in a hyperedge.* vertex 2"),
-            (np.empty((0, 0)), "incidence must have a vertex"),
-            ([0, 1], "adjacency must be 2-dimensional"),
-        ],
-    )
-    def test_clique_expansion(self, adjacency, message):
-        with pytest.raises(ValueError, match=message):
-            Hypergraph.from_clique_expansion(adjacency)
-
-    @pytest.mark.parametrize(
-        ("adjacency", "n_vertices", "message"),
-        [
-            ([[0, 1]], 1, "adjacency must be square"),
-            ([[0, 1], [2, 0]], 1, "adjacency must be exactly symmetric"),
-            ([[0, 1], [1, 0]], 0, "n_vertices must be in 1 … 1; received 0"),
-            ([[0, 1], [1, 0]], 2, "n_vertices must be in 1 … 1; received 2"),
-            ([[1, 1], [1, 0]], 1, "adjacency must join the first 1 rows .* only"),
-            ([[0, 1], [1, 1]], 1, "adjacency must join the first 1 rows .* only"),
-            ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], 1, "every hyperedge must hold.* at hyperedge 1"),
-            ([[0, 0, 1], [0, 0, 0], [1, 0, 0]], 2, "every vertex must be in.* at vertex 1"),
-        ],
-    )
-    def test_star_expansion(self, adjacency, n_vertices, message):
-        with pytest.raises(ValueError, match=message):
-            Hypergraph.from_star_expansion(adjacency, n_vertices)
+        assert incidence.nnz == 2

@@ -1,84 +1,240 @@
-"""Files of named arrays (.npz) that know what they are: whole or not at all, nothing executed."""
+"""States of objects in ``.npz`` archives: arrays and JSON, nothing compressed, nothing executed.
+
+A state is a dictionary with string keys, whose values are JSON values, NumPy arrays, sparse arrays
+or states. `require`, `require_array` and the functions beside them check a state that was read.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from enhg._atomic import atomic_file
+from enhg.exceptions import InputError
+
+State = dict[str, Any]
+
+# Members of an archive beside the arrays of its state, which are named by their path in it.
+_RESERVED = ("format", "version", "header")
+_SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+# Parameters of the machine or of one run, which a state leaves out.
+_NOT_SAVED = ("structure", "random_state", "verbose", "n_jobs", "memory_budget")
 
 
 def write_archive(
-    path: str | os.PathLike[str],
-    kind: str,
-    version: int,
-    state: Mapping[str, Any],
-    *,
-    overwrite: bool,
+    path: str | os.PathLike[str], kind: str, version: int, state: State, *, overwrite: bool
 ) -> None:
-    """Write the arrays with the mark of their kind; an existing file only if told so."""
+    """Write a state to a file: the whole file or, on failure, nothing.
+
+    Parameters
+    ----------
+    path : str or path
+        Used as given; no suffix is added.
+    kind : str
+        The mark by which `read_archive` recognizes the file.
+    version : int
+        Version of the format of this kind.
+    state : State
+    overwrite : bool
+        Replace an existing file; otherwise FileExistsError is raised.
+    """
     target = Path(path)
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
+    arrays: dict[str, NDArray] = {}
+    sparse_names: list[str] = []
+    values = _flattened(state, "", arrays, sparse_names)
+    header = np.array(json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False))
     with atomic_file(target) as part, open(part, "xb") as stream:
-        np.savez(stream, format=kind, version=version, **_flat(state))
+        np.savez(stream, format=kind, version=version, header=header, **arrays)
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def read_archive(stream: IO[bytes], kind: str, version: int) -> dict[str, NDArray]:
-    """The arrays of a file that `write_archive` wrote, or an error that says what is wrong."""
+def _flattened(
+    state: State, prefix: str, arrays: dict[str, NDArray], sparse_names: list[str]
+) -> State:
+    """Return the JSON values of a state, nested as it is; collect its arrays by their paths."""
+    values: State = {}
+    for key, value in state.items():
+        name = prefix + key
+        if "." in key or name in _RESERVED:
+            raise ValueError(f"a key of a state must be a plain, unreserved name, got {name!r}")
+        if isinstance(value, dict):
+            values[key] = _flattened(value, f"{name}.", arrays, sparse_names)
+        elif isinstance(value, np.ndarray):
+            arrays[name] = _without_objects(value, name)
+        elif sparse.issparse(value):
+            sparse_names.append(name)
+            arrays |= _sparse_parts(sparse.csr_array(value), name)
+        else:
+            values[key] = json_value(name, value)
+    return values
+
+
+def _without_objects(array: NDArray, name: str) -> NDArray:
+    if array.dtype.hasobject:
+        raise InputError(f"{name} must hold numbers or text to be saved, got dtype {array.dtype}")
+    return array
+
+
+def _sparse_parts(matrix: sparse.csr_array, name: str) -> dict[str, NDArray]:
+    parts = (matrix.data, matrix.indices, matrix.indptr, np.array(matrix.shape))
+    return {f"{name}.{part}": array for part, array in zip(_SPARSE_PARTS, parts, strict=True)}
+
+
+def json_value(name: str, value: object) -> Any:
+    """Return a number, string, boolean, None or list of these as JSON has it, or raise."""
+    if isinstance(value, list | tuple):
+        return [json_value(name, item) for item in value]
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(plain, int | float | str | bool | None):
+        raise InputError(f"{name} must be a number or a word to be saved, got {value!r}")
+    return plain
+
+
+def read_archive(stream: IO[bytes], kind: str, version: int) -> State:
+    """Return the state in a file of `write_archive`; raise an error that says what is wrong."""
     # NumPy reads as far as an array's header says, which can be short of the checksum.
     with zipfile.ZipFile(stream) as members:
-        # Nothing of ours is compressed: what is could be any number of times as large in memory.
+        # `write_archive` does not compress: a compressed member can be of any size in memory.
         if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
-            raise ValueError("received a compressed archive")
+            raise InputError("got a compressed archive")
         damaged = members.testzip()
     if damaged is not None:
-        raise ValueError(f"received a damaged {damaged}")
+        raise InputError(f"got a damaged {damaged}")
     stream.seek(0)
     with np.load(stream, allow_pickle=False) as archive:
-        if "format" not in archive or str(archive["format"]) != kind:
-            raise ValueError(f"received an archive without the mark {kind!r}")
-        if archive["version"] != version:
-            raise ValueError(
-                f"received format version {archive['version']} and this enhg reads version "
-                f"{version}: a newer enhg may have written it"
-            )
-        flat = {name: archive[name] for name in archive.files if name not in ("format", "version")}
-    return _nested(flat)
+        _check_mark(archive, kind, version)
+        header = json.loads(str(archive["header"]), parse_constant=_refuse_constant)
+        arrays = {name: archive[name] for name in archive.files if name not in _RESERVED}
+    return _nested(header, arrays)
 
 
-def _flat(state, prefix=""):
-    out, plain = {}, {}
-    for k, v in state.items():
-        if isinstance(v, dict):
-            out |= _flat(v, f"{prefix}{k}/")
-        elif isinstance(v, np.ndarray):
-            out[prefix + k] = v
-        else:
-            plain[k] = v
-    if "json" not in plain:
-        out[prefix + "json"] = np.array(json.dumps(plain))
-    return out
+def _check_mark(archive: Any, kind: str, version: int) -> None:
+    if "format" not in archive or str(archive["format"]) != kind:
+        raise InputError(f"got an archive without the mark {kind!r}")
+    if archive["version"] != version:
+        raise InputError(
+            f"got format version {archive['version']} and this enhg reads version {version}: a "
+            "newer enhg may have written it"
+        )
 
 
-def _nested(flat):
-    state = {}
-    for name, value in flat.items():
-        *path, leaf = name.split("/")
-        place = state
-        for part in path:
-            place = place.setdefault(part, {})
-        if leaf == "json":
-            place |= json.loads(str(value))
-        else:
-            place[leaf] = value
+def _refuse_constant(constant: str) -> None:
+    raise InputError(f"the header must hold finite numbers, got {constant}")
+
+
+def _nested(header: Any, arrays: dict[str, NDArray]) -> State:
+    """Put arrays back to the places that their paths name; undo `_flattened`."""
+    require(isinstance(header, dict) and isinstance(header.get("values"), dict), "header")
+    state: State = header["values"]
+    for name in header.get("sparse", []):
+        parts = [arrays.pop(part) for part in _part_names(name, arrays)]
+        matrix = sparse.csr_array(tuple(parts[:3]), shape=tuple(parts[3].tolist()))
+        matrix.check_format(full_check=True)
+        _put(state, name, matrix)
+    for name, array in arrays.items():
+        _put(state, name, array)
     return state
+
+
+def _part_names(name: str, arrays: dict[str, NDArray]) -> Iterator[str]:
+    for part in _SPARSE_PARTS:
+        if f"{name}.{part}" not in arrays:
+            raise InputError(f"{name}.{part} is missing")
+        yield f"{name}.{part}"
+
+
+def _put(state: State, path: str, value: Any) -> None:
+    *parents, key = path.split(".")
+    for parent in parents:
+        state = require_state(state, parent)
+    require(key not in state, path)
+    state[key] = value
+
+
+# --- checks of states that were read ------------------------------------------------------------
+
+
+def require(fits: bool, name: str) -> None:
+    """Raise InputError unless the entry `name` of a state fits the rest of it."""
+    if not fits:
+        raise InputError(f"its {name} does not fit the rest of it")
+
+
+def require_value(state: State, name: str, kind: type | tuple[type, ...] = object) -> Any:
+    """Return the entry `name` of a state, which must be of a type of `kind`."""
+    if name not in state:
+        raise InputError(f"{name} is missing")
+    value = state[name]
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    require(isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds), name)
+    return value
+
+
+def require_state(state: State, name: str) -> State:
+    """Return the state that is the entry `name` of another."""
+    return require_value(state, name, dict)
+
+
+def require_array(
+    state: State,
+    name: str,
+    shape: tuple[int | None, ...],
+    kinds: str = "buif",
+    *,
+    finite: bool = True,
+) -> NDArray:
+    """Return an array of a shape (None: any length) and of a kind of dtype, finite by default."""
+    array: NDArray = require_value(state, name, np.ndarray)
+    fits = array.ndim == len(shape) and array.dtype.kind in kinds
+    fits = fits and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
+    require(fits, name)
+    require(not finite or array.dtype.kind not in "fc" or bool(np.isfinite(array).all()), name)
+    return array
+
+
+def require_indices(state: State, name: str, count: int) -> NDArray:
+    """Return a one-dimensional array of integers from 0 to `count` − 1."""
+    indices = require_array(state, name, (None,), "iu")
+    require(not indices.size or 0 <= indices.min() <= indices.max() < count, name)
+    return indices
+
+
+def require_sparse(state: State, name: str, shape: tuple[int | None, ...]) -> sparse.csr_array:
+    """Return a sparse array of finite real numbers of a shape (None: any length)."""
+    matrix = require_value(state, name, sparse.csr_array)
+    fits = matrix.dtype.kind in "buif" and len(matrix.shape) == len(shape)
+    fits = fits and all(b in (None, a) for a, b in zip(matrix.shape, shape, strict=True))
+    require(fits and bool(np.isfinite(matrix.data).all()), name)
+    return matrix
+
+
+def saved_parameters(estimator: Any) -> State:
+    """Return the constructor parameters of an estimator that a state keeps: numbers and words.
+
+    Nested estimators, `random_state` and parameters of the machine (`n_jobs`, `memory_budget`,
+    `verbose`) are left out.
+    """
+    return {
+        name: json_value(name, value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in _NOT_SAVED
+    }
+
+
+def require_parameters(state: State, allowed: Iterable[str]) -> State:
+    """Return the entry "parameters" of a state, with constructor parameters among `allowed`."""
+    parameters = require_state(state, "parameters")
+    unknown = set(parameters) - (set(allowed) - set(_NOT_SAVED))
+    require(not unknown, f"parameter {min(unknown, default='')}")
+    return parameters

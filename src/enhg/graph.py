@@ -1,15 +1,10 @@
-"""Pairwise graphs, as the learners see them: what a hypergraph is with two vertices an edge.
-
-`Graph` and `Hypergraph` share what the learners need: `n_vertices`, `vertex_degrees`, Θ as an
-operator (`theta`) and as an array (`theta_dense`), a lower bound on its spectrum
-(`theta_lower_bound`), whether it is stored as an array (`is_dense`), `connected_components` and
-`part`.
-"""
+"""Pairwise graphs with the interface of hypergraphs."""
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +12,30 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
+from enhg._immutable import ImmutableGraph, read_only
+from enhg._npz import State, require_array, require_sparse
 from enhg._validation import (
     nonnegative_csr,
     nonnegative_dense,
-    require_positive,
+    require_positive_entries,
     require_symmetric,
     symmetric_operator,
 )
+from enhg.exceptions import InputError
 
 
-class Graph:
-    """A weighted graph: Θ = D^-½ A D^-½ with d(v) = Σ_u a(u, v), and L = I − Θ.
+class Graph(ImmutableGraph):
+    """A weighted graph, immutable.
+
+        d(v) = Σ_u a(u, v),   Θ = D^-½ A D^-½,   L = I − Θ
+
+    Two graphs are equal if their adjacency matrices are, and stored alike (dense or sparse).
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_vertices, n_vertices)
-        A: exactly symmetric, non-negative, no empty row; an entry of the diagonal is a loop.
-        Copied. An array stays one, which is faster where most pairs are joined.
+        A: exactly symmetric, non-negative, without an empty row; an entry of the diagonal is a
+        loop. Copied. An array is stored as one, which is faster if most pairs are joined.
 
     Examples
     --------
@@ -45,25 +47,41 @@ class Graph:
     """
 
     theta_lower_bound: ClassVar[float] = -1.0
+    _file_kind = "enhg.Graph"
     _adjacency: Any  # an array, or CSR
+    _vertex_degrees: NDArray[np.float64]
 
     def __init__(self, adjacency: Any) -> None:
         check = nonnegative_csr if sparse.issparse(adjacency) else nonnegative_dense
         matrix = check(adjacency, "adjacency")
         if matrix.shape[0] == 0:
-            raise ValueError(f"adjacency must have a vertex (row); received shape {matrix.shape}")
+            raise InputError(
+                f"adjacency must have a vertex (row), got shape {matrix.shape}",
+                parameter="adjacency",
+            )
         require_symmetric(matrix, "adjacency")
         degrees = np.asarray(matrix.sum(axis=1))
-        require_positive(degrees, "every vertex must have an edge, 0 < d(v) < ∞", "vertex")
-        self._adjacency, self._degrees = matrix, degrees
+        require_positive_entries(degrees, "every vertex must have an edge, 0 < d(v) < ∞", "vertex")
+        vars(self).update(_adjacency=read_only(matrix), _vertex_degrees=read_only(degrees))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_vertices={self.n_vertices}, n_edges={self.n_edges})"
 
+    def to_state(self) -> State:
+        """Return the adjacency, which defines the graph."""
+        return {"adjacency": self._adjacency}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a graph from the state of another."""
+        if sparse.issparse(state.get("adjacency")):
+            return cls(require_sparse(state, "adjacency", (None, None)))
+        return cls(require_array(state, "adjacency", (None, None)))
+
     @property
     def adjacency(self) -> NDArray[np.float64] | sparse.csr_array:
-        """A, an array or CSR as it was given."""
-        return self._adjacency.copy()
+        """A, the weights a(u, v): an array, or CSR over arrays, read-only."""
+        return self._adjacency if self.is_dense else copy.copy(self._adjacency)
 
     @property
     def n_vertices(self) -> int:
@@ -79,20 +97,20 @@ class Graph:
 
     @property
     def is_dense(self) -> bool:
-        """Whether A is stored as an array."""
+        """Whether A and Θ are stored as arrays."""
         return not sparse.issparse(self._adjacency)
 
     @property
     def vertex_degrees(self) -> NDArray[np.float64]:
-        """d(v) = Σ_u a(u, v)."""
-        return self._degrees.copy()
+        """d(v) = Σ_u a(u, v) (read-only)."""
+        return self._vertex_degrees
 
     @cached_property
     def _theta(self) -> Any:
-        roots = np.sqrt(self._degrees)
+        roots = np.sqrt(self._vertex_degrees)
         if self.is_dense:
             return self._adjacency / roots / roots[:, None]
-        matrix = self._adjacency.copy()
+        matrix = copy.copy(self._adjacency)
         rows = np.repeat(roots, np.diff(matrix.indptr))
         matrix.data = matrix.data / rows / roots[matrix.indices]
         return matrix
@@ -107,11 +125,29 @@ class Graph:
         return symmetric_operator(self.n_vertices, lambda x: matrix @ x)
 
     def theta_dense(self) -> NDArray[np.float64]:
-        """Θ as an n×n array."""
+        """Return Θ as an array of shape (n_vertices, n_vertices)."""
         return self._theta.copy() if self.is_dense else self._theta.toarray()
 
+    def edges(self) -> list[NDArray[np.intp]]:
+        """Return the ends of every edge, ascending; a loop has one.
+
+        Examples
+        --------
+        >>> [edge.tolist() for edge in Graph([[0, 3, 0], [3, 0, 0], [0, 0, 1]]).edges()]
+        [[0, 1], [2]]
+        """
+        rows, columns = sparse.triu(self._adjacency, format="csr").nonzero()
+        return [np.unique(ends).astype(np.intp) for ends in zip(rows, columns, strict=True)]
+
     def connected_components(self) -> tuple[int, NDArray[np.int32]]:
-        """Sets of vertices that chains of edges join: their number, and each vertex's.
+        """Find the sets of vertices that are connected by edges.
+
+        Returns
+        -------
+        count : int
+            The multiplicity of the eigenvalue 1 of Θ.
+        labels : array of shape (n_vertices,)
+            The component of every vertex, numbered in order of first appearance (read-only).
 
         Examples
         --------
@@ -123,12 +159,22 @@ class Graph:
 
     @cached_property
     def _components(self) -> tuple[int, NDArray[np.int32]]:
-        # Of an array SciPy takes entries below 1e-8 for none.
+        # In a dense array SciPy ignores entries below 1e-8.
         joined = self._adjacency > 0 if self.is_dense else self._adjacency
         count, labels = csgraph.connected_components(joined, directed=False)
-        labels.setflags(write=False)
-        return int(count), labels
+        return int(count), read_only(labels)
 
-    def subhypergraph(self, mask: NDArray[np.bool_]) -> Graph:
-        """The vertices of the mask and the edges among them."""
-        return Graph(self._adjacency[mask][:, mask])
+    def subhypergraph(self, mask: NDArray[np.bool_]) -> Self:
+        """Return the graph of some vertices and the edges among them.
+
+        Parameters
+        ----------
+        mask : array of bool of shape (n_vertices,)
+
+        Examples
+        --------
+        >>> graph = Graph([[0, 3, 0], [3, 0, 1], [0, 1, 0]])
+        >>> graph.subhypergraph(np.array([True, True, False])).adjacency.tolist()
+        [[0.0, 3.0], [3.0, 0.0]]
+        """
+        return type(self)(self._adjacency[mask][:, mask])

@@ -1,38 +1,51 @@
-"""What the learners share: from samples to the hypergraph or graph that they work on, and from new
-samples to it."""
+"""What the learners share: samples to structure, new samples, predictions and states."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from enhg._immutable import ImmutableGraph
+from enhg._npz import (
+    State,
+    require,
+    require_parameters,
+    require_state,
+    require_value,
+    saved_parameters,
+)
 from enhg._progress import Progress
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import check_samples
-from enhg.structures.elastic_net import Attachment, ElasticNetHypergraph
+from enhg._validation import check_samples, validated
+from enhg.exceptions import InputError
+from enhg.structures._registry import SAVED_STRUCTURES
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
-_OF_STRUCTURE = ("representation_", "outlier_scores_")
+if TYPE_CHECKING:
+    from enhg.structures.elastic_net import Attachment
+
+# Fitted attributes of a structure that its learner repeats.
+_STRUCTURE_ATTRIBUTES = ("representation_", "outlier_scores_")
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Where new samples belong.
+    """Labels of new samples, with their scores.
 
     Attributes
     ----------
     labels : ndarray of shape (n_new,)
-        The mark of a missing label (−1, an empty string, or None beside truth values) where nothing
-        rebuilds the sample.
+        Clusters or classes. The marker of a missing label (−1, an empty string, or None beside
+        booleans) for samples that no sample of `fit` represents, or that no label reaches.
     confidence : ndarray of shape (n_new,)
         As `confidence_` of the learner.
     outlier_scores : ndarray of shape (n_new,)
-        As `outlier_scores_`.
+        As `outlier_scores_` of the learner.
     """
 
     labels: NDArray
@@ -40,46 +53,121 @@ class Prediction:
     outlier_scores: NDArray
 
 
-def fit_structure(learner: Any, X: ArrayLike) -> None:
-    """Check X, build `learner.graph` of it, and set what it gives on the learner.
+def validate_samples(learner: Any, X: ArrayLike, *, reset: bool = True) -> NDArray:
+    """Return X as checked samples; set or check the features that the learner expects."""
+    samples = check_samples(X, min_samples=2 if reset else 1)
+    try:
+        validate_data(learner, X, skip_check_array=True, reset=reset)
+    except ValueError as error:
+        raise InputError(str(error), parameter="X") from error
+    return samples
 
-    Sets `graph_`, `structure_` (None for a ready one), `representation_` and `outlier_scores_`
-    where the structure has them, and scikit-learn's `n_features_in_`.
+
+def fit_structure(learner: Any, samples: NDArray) -> None:
+    """Fit `learner.structure` to checked samples.
+
+    Sets `structure_` and `graph_` on the learner, and `representation_` and `outlier_scores_` if
+    the structure has them.
     """
-    samples = check_samples(X, min_samples=2)
-    validate_data(learner, X, skip_check_array=True)
-    for name in _OF_STRUCTURE:
-        vars(learner).pop(name, None)  # an earlier fit's, which this one may not have
-    graph = learner.structure
-    if isinstance(graph, Hypergraph | Graph):
-        learner.structure_, learner.graph_ = graph, graph
-    else:
-        structure = ElasticNetHypergraph() if graph is None else graph
-        if isinstance(structure, type) or not hasattr(structure, "fit"):
-            raise ValueError(
-                f"structure must be a structure, a Hypergraph or a Graph, got {graph!r}"
-            )
-        if not isinstance(structure, FrozenEstimator):
-            structure = clone(structure)
-            structure.fit(samples, **({"progress": True} if learner.verbose else {}))
-        learner.structure_, learner.graph_ = structure, structure.graph_
-        for name in _OF_STRUCTURE:
-            if hasattr(structure, name):
-                setattr(learner, name, getattr(structure, name))
-    if learner.graph_.n_vertices != len(samples):
-        raise ValueError(
-            f"graph has {learner.graph_.n_vertices} vertices, but X has {len(samples)} samples"
+    for name in _STRUCTURE_ATTRIBUTES:
+        vars(learner).pop(name, None)  # of an earlier fit
+    structure = _fitted_structure(learner.structure, samples, verbose=learner.verbose)
+    graph = structure if isinstance(structure, ImmutableGraph) else structure.graph_
+    if graph.n_vertices != len(samples):
+        raise InputError(
+            f"structure must have one vertex for each sample of X ({len(samples)}), got "
+            f"{graph.n_vertices} vertices",
+            parameter="structure",
         )
+    _set_structure(learner, structure, graph)
+
+
+def _fitted_structure(structure: Any, samples: NDArray, *, verbose: bool) -> Any:
+    """Return a fitted clone of the structure; a graph or frozen structure is returned as it is."""
+    if isinstance(structure, ImmutableGraph):
+        return structure
+    if isinstance(structure, FrozenEstimator):
+        check_is_fitted(structure)
+        return structure
+    if isinstance(structure, type) or not (structure is None or hasattr(structure, "fit")):
+        raise InputError(
+            f"structure must be a structure, a Hypergraph or a Graph, got {structure!r}",
+            parameter="structure",
+        )
+    fitted = ElasticNetHypergraph() if structure is None else clone(structure)
+    with validated():
+        fitted.fit(samples, **({"progress": True} if verbose else {}))
+    return fitted
+
+
+def _set_structure(learner: Any, structure: Any, graph: Any) -> None:
+    learner.structure_, learner.graph_ = structure, graph
+    for name in _STRUCTURE_ATTRIBUTES:
+        if hasattr(structure, name):
+            setattr(learner, name, getattr(structure, name))
 
 
 def attach(learner: Any, X: ArrayLike, progress: Progress) -> Attachment:
-    """New samples, attached to those that the learner was fitted to."""
+    """Attach new samples to the samples that the learner was fitted to."""
     check_is_fitted(learner)
-    samples = check_samples(X)
-    validate_data(learner, X, skip_check_array=True, reset=False)
-    if not hasattr(learner.structure_, "attach"):
-        have = type(learner.graph_ if learner.structure_ is None else learner.structure_).__name__
-        raise ValueError(
-            f"structure must be able to attach new samples, as ElasticNetHypergraph is; got a {have}"
+    samples = validate_samples(learner, X, reset=False)
+    structure = _unfrozen(learner.structure_)
+    if not hasattr(structure, "attach"):
+        raise InputError(
+            "structure must be able to attach new samples, as ElasticNetHypergraph is, got "
+            f"{type(structure).__name__}",
+            parameter="structure",
         )
-    return learner.structure_.attach(samples, progress=progress)
+    with validated():
+        return structure.attach(samples, progress=progress)
+
+
+def _unfrozen(structure: Any) -> Any:
+    return structure.estimator if isinstance(structure, FrozenEstimator) else structure
+
+
+def learner_to_state(learner: Any, fitted: State) -> State:
+    """Return the state of a fitted learner: parameters, structure, and the entries of `fitted`.
+
+    Raises
+    ------
+    InputError
+        If the structure is not one that can be saved, or a parameter is no number or word.
+    """
+    check_is_fitted(learner)
+    structure = _unfrozen(learner.structure_)
+    kind = type(structure).__name__
+    if kind not in SAVED_STRUCTURES:
+        raise InputError(
+            f"structure must be one of {tuple(SAVED_STRUCTURES)} for the model to be saved, got "
+            f"{kind}",
+            parameter="structure",
+        )
+    return {
+        "parameters": saved_parameters(learner),
+        "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", [])],
+        "structure": {"kind": kind, "state": structure.to_state()},
+        **fitted,
+    }
+
+
+def learner_from_state(kind: type, state: State) -> Any:
+    """Return a learner of a class with parameters and structure of a state.
+
+    The learner is fitted but for the attributes of its own class.
+    """
+    saved = require_state(state, "structure")
+    name = require_value(saved, "kind", str)
+    require(name in SAVED_STRUCTURES, "kind of structure")
+    structure = SAVED_STRUCTURES[name].from_state(require_state(saved, "state"))
+    parameters = require_parameters(state, kind._get_param_names())  # type: ignore[attr-defined]
+    learner = kind(structure=structure, **parameters)
+    learner._check_parameters()
+    _set_structure(learner, structure, structure.graph_)
+    learner.n_features_in_ = structure.n_features_in_
+    names = require_value(state, "feature_names", list)
+    require(not names or len(names) == learner.n_features_in_, "feature_names")
+    require(all(isinstance(name, str) for name in names), "feature_names")
+    if names:
+        learner.feature_names_in_ = np.array(names, dtype=object)
+    return learner

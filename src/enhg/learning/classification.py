@@ -3,83 +3,97 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._npz import State, require, require_array, require_indices, require_value
 from enhg._progress import Progress
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
-from enhg.learning._base import Prediction, attach, fit_structure
-from enhg.learning.diffusion import check_alpha, component_sums, diffuse, poisson
-from enhg.learning.queries import most_telling
+from enhg._protocol import GraphLike
+from enhg._validation import check_choice, check_fraction
+from enhg.learning._base import (
+    Prediction,
+    attach,
+    fit_structure,
+    learner_from_state,
+    learner_to_state,
+    validate_samples,
+)
+from enhg.learning._labels import check_labels, missing_marker
+from enhg.learning.diffusion import component_sums, diffuse, poisson
+from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
-from enhg.learning.spectral import eigenpairs_among, fragments
-from enhg.preprocessing import check_samples
+from enhg.learning.spectral import Spectrum, eigenpairs_on, fragments, n_eigenvectors
 
-_FEW_LABELS = 5  # a class on average, below which Poisson learning is better
-_EIGENVECTORS_PER_CLASS = 5
+# Labels per class on average; with fewer, Poisson learning is more accurate (docs/practice.md).
+_MIN_DIFFUSION_LABELS = 5
 
 
 class HypergraphClassifier(ClassifierMixin, BaseEstimator):
-    """Label all samples from the labels of a few, spread over their hypergraph.
+    """Semi-supervised classification by label propagation over a hypergraph.
 
-    F = (I − αΘ)⁻¹ Y, with Y one column a class, 1 where the label is given; the label of a
-    sample is the largest entry of its row of F. From very few labels, F is the positive part of
-    what Poisson learning gives.
+        F = (I − αΘ)⁻¹ Y
+
+    Y has one column per class, with 1 where the label is given. The label of a sample is the
+    class of the largest entry of its row of F. With very few labels, F is the positive part of the
+    solution of Poisson learning (an extension).
 
     Parameters
     ----------
-    structure : structure, Hypergraph or Graph, optional
-        What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
-        estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
-        as it is, and so is what a structure in scikit-learn's `FrozenEstimator` was fitted to.
-    method : {"auto", "diffusion", "poisson"}
-        How labels spread. "diffusion" is the paper's; away from few labels what it brings is
-        faint and flat, and "poisson" better (docs/practice.md). "auto": "poisson" with fewer than
-        five labels a class on average.
-    alpha : float
-        α in (0, 1), of diffusion: the nearer to 1, the further labels reach.
-    class_balance : {"equal", "labels", "none"}
-        The columns of F are scaled so that all classes have equal mass, or masses in proportion
-        to the labels given, or not at all (the paper). Without it the class with most labels
-        swallows the others as α nears 1, and proportions of a few labels are mostly chance. In
-        Poisson learning every label is a source of the same strength; "equal" divides by the
-        number of labels of the class, "labels" and "none" do not.
-    verbose : bool
+    structure : structure, Hypergraph or Graph, default=None
+        Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
+        estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, or a fitted structure in
+        scikit-learn's `FrozenEstimator` is used as it is.
+    method : {"auto", "diffusion", "poisson"}, default="auto"
+        "diffusion" is the method of the paper; "poisson" is more accurate with few labels. "auto":
+        "poisson" with fewer than five labels per class on average, otherwise "diffusion".
+    alpha : float, default=0.98
+        α in (0, 1) of diffusion. Labels reach further with larger values.
+    class_balance : {"equal", "labels", "none"}, default="equal"
+        Scaling of the columns of F. With diffusion, to equal sums, to sums in proportion to the
+        given labels, or none (the paper): without scaling, the class with most labels dominates as
+        α tends to 1. With Poisson learning, "equal" divides a column by the number of labels of
+        its class, and the others leave it as it is.
+    verbose : bool, default=False
         Show a progress bar on standard error.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every sample of `fit`; the mark of a missing label where none arrived.
+        The label of every sample of `fit`: the given one of a labeled sample, otherwise the class
+        of the largest entry of its distribution, or the marker of a missing label (−1, an empty
+        string, or None beside booleans) if no label reaches it.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Rows of F scaled to sum 1; zero where no label arrived.
+        Rows of F scaled to sum 1; zeros for samples that no label reaches.
     confidence_ : ndarray of shape (n_samples,)
         The largest entry of each row of `label_distributions_`.
+    disputed_indices_ : ndarray of int
+        Labeled samples whose given label is not the class of the largest entry of their
+        distribution.
     unreached_ : ndarray of bool of shape (n_samples,)
-        Samples that no label reaches: in a component of the hypergraph that holds none, or so
-        far from one that nothing of it arrives.
+        Samples that no label reaches: in connected components without a label, or too far from all
+        labels for F to be positive in floating-point numbers.
     method_ : {"diffusion", "poisson"}
-        The one that was used.
+        The method that was used.
     labeled_indices_ : ndarray of int
-        The samples that had a label.
-    structure_ : structure or None
-        What built `graph_`, fitted; None where a ready one was given.
-    boundary_scores_ : ndarray of shape (n_samples,)
-        From 0 to 1: the part of a sample's hyperedges that belongs to samples of other labels.
-    outlier_scores_ : ndarray of shape (n_samples,)
-        From 0 to 1: how far a sample is from all that could rebuild it (see
-        `ElasticNetHypergraph`). Where the structure has them.
+        The samples with a given label.
+    structure_ : structure, Hypergraph or Graph
+        The fitted structure, or the Hypergraph or Graph that was given.
     graph_ : Hypergraph or Graph
+    boundary_scores_ : ndarray of shape (n_samples,)
+        In [0, 1]: the probability that a random walk leaves the class of a sample in one step.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        In [0, 1], of the structure (see `ElasticNetHypergraph`), if it has them.
     representation_ : Representation
-        Where the structure has one.
+        Of the structure, if it has one.
+    spectrum_ : Spectrum
+        The largest eigenpairs of Θ, computed on first access; zero on components that are too
+        small for a class.
 
     Examples
     --------
@@ -97,17 +111,20 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     transduction_: NDArray
     label_distributions_: NDArray
     confidence_: NDArray
+    disputed_indices_: NDArray
     unreached_: NDArray
-    graph_: Hypergraph | Graph
+    labeled_indices_: NDArray
+    graph_: GraphLike
     structure_: Any
     method_: Literal["diffusion", "poisson"]
     boundary_scores_: NDArray
     outlier_scores_: NDArray
+    _spectrum: Spectrum | None
 
     def __init__(
         self,
         *,
-        structure: BaseEstimator | Hypergraph | Graph | None = None,
+        structure: BaseEstimator | GraphLike | None = None,
         method: Literal["auto", "diffusion", "poisson"] = "auto",
         alpha: float = 0.98,
         class_balance: Literal["equal", "labels", "none"] = "equal",
@@ -119,181 +136,186 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self.class_balance = class_balance
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> HypergraphClassifier:
-        """Spread the labels y over the samples.
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Propagate the given labels to all samples.
 
-        A missing label is −1 (also as text), an empty string, None or NaN. Only where y holds
-        nothing but the numbers −1 and 1 are these the two classes, and every sample labeled; a
-        warning says so.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels. A missing label is −1 (also as text), an empty string, None or NaN. If y holds
+            the numbers −1 and 1 only, these are two classes and every sample is labeled; a warning
+            says so.
         """
-        if self.class_balance not in ("equal", "labels", "none"):
-            raise ValueError(
-                f'class_balance must be "equal", "labels" or "none", got {self.class_balance!r}'
-            )
-        if self.method not in ("auto", "diffusion", "poisson"):
-            raise ValueError(
-                f'method must be "auto", "diffusion" or "poisson", got {self.method!r}'
-            )
-        check_alpha(self.alpha)
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        labels, missing = _check_labels(y)
-        samples = check_samples(X, min_samples=2)
-        check_consistent_length(samples, labels)
-        self.classes_, codes = np.unique(labels[~missing], return_inverse=True)
-        if len(self.classes_) < 2:
-            have = "no label" if missing.all() else f"only one class, {self.classes_.tolist()[0]!r}"
-            raise ValueError(f"y must hold labels of at least two classes, got {have}")
-        fit_structure(self, X)
-        Y = np.zeros((len(labels), len(self.classes_)))
-        Y[np.flatnonzero(~missing), codes] = 1
-        self.labeled_indices_ = np.flatnonzero(~missing)
-        F = self._spread(Y)
-        self.unreached_ = F.max(axis=1) == 0
-        self.label_distributions_ = _rows_to_sum_one(F)
-        self.confidence_ = self.label_distributions_.max(axis=1)
-        self.transduction_ = self._labels(self.label_distributions_)
-        given = self.labeled_indices_
-        self.disputed_indices_ = given[self.transduction_[given] != labels[given]]
-        self.transduction_[given] = labels[given]
-        codes = np.where(self.unreached_, len(self.classes_), F.argmax(axis=1))
-        self.boundary_scores_ = boundary_scores(self.graph_, codes, len(self.classes_) + 1)
+        self._check_parameters()
+        samples = validate_samples(self, X)
+        self.classes_, codes, self.labeled_indices_ = check_labels(y, samples)
+        fit_structure(self, samples)
+        Y = np.zeros((len(samples), len(self.classes_)))
+        Y[self.labeled_indices_, codes] = 1
+        self.method_ = self._choose_method()
+        self._set_labels(_rows_to_sum_one(self._propagate(Y)), codes)
         if self.unreached_.any():
-            warnings.warn(
-                f"no label reaches {int(self.unreached_.sum())} of {len(Y)} samples (the first is "
-                f"row {int(np.argmax(self.unreached_))}): they keep no label; see unreached_. "
-                "Label one of them, or make hyperedges larger"
-                + (", or raise alpha" if self.method_ == "diffusion" else ""),
-                stacklevel=2,
-            )
+            self._warn_of_unreached()
         return self
 
-    def _spread(self, Y: NDArray) -> NDArray:
-        """F: non-negative, a row of zeros where no label arrives."""
-        few = len(self.labeled_indices_) < _FEW_LABELS * len(self.classes_)
-        automatic: Literal["diffusion", "poisson"] = "poisson" if few else "diffusion"
-        self.method_ = automatic if self.method == "auto" else self.method
-        if self.method_ == "diffusion":
-            F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
-            if self.class_balance != "none":
-                F /= F.sum(axis=0)
-            if self.class_balance == "labels":
-                F *= Y.sum(axis=0)
-            return F
+    def _check_parameters(self) -> None:
+        check_choice("class_balance", self.class_balance, ("equal", "labels", "none"))
+        check_choice("method", self.method, ("auto", "diffusion", "poisson"))
+        check_fraction("alpha", self.alpha, open_interval=True)
+
+    def _choose_method(self) -> Literal["diffusion", "poisson"]:
+        if self.method != "auto":
+            return self.method
+        few = len(self.labeled_indices_) < _MIN_DIFFUSION_LABELS * len(self.classes_)
+        return "poisson" if few else "diffusion"
+
+    def _propagate(self, Y: NDArray) -> NDArray:
+        """Return F: non-negative, with rows of zeros where no label arrives."""
+        if self.method_ == "poisson":
+            return self._propagate_by_poisson(Y)
+        F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
+        if self.class_balance != "none":
+            F /= F.sum(axis=0)
+        if self.class_balance == "labels":
+            F *= Y.sum(axis=0)
+        return F
+
+    def _propagate_by_poisson(self, Y: NDArray) -> NDArray:
         F = np.maximum(poisson(self.graph_, Y), 0)
         if self.class_balance == "equal":
             F /= Y.sum(axis=0)
-        # Where nothing flows, as beside labels of one class only, the classes there are alike.
+        # F is zero in a component with labels of one class: the classes given there are equal.
         count, component = self.graph_.connected_components()
         given = component_sums(Y, component, count)
-        still = F.max(axis=1) == 0
-        F[still] = given[component[still]] > 0
+        zero = F.max(axis=1) == 0
+        F[zero] = given[component[zero]] > 0
         return F
 
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Labels of samples, seen in `fit` or not, by `predict_proba`."""
-        return self._labels(self.predict_proba(X))
+    def _set_labels(self, distributions: NDArray, given_codes: NDArray) -> None:
+        """Set all attributes that follow from the distributions and the given labels."""
+        self._spectrum = None
+        self.label_distributions_ = distributions
+        self.confidence_ = distributions.max(axis=1)
+        self.unreached_ = self.confidence_ == 0
+        codes = distributions.argmax(axis=1)
+        disputed = codes[self.labeled_indices_] != given_codes
+        self.disputed_indices_ = self.labeled_indices_[disputed]
+        codes[self.unreached_] = len(self.classes_)
+        codes[self.labeled_indices_] = given_codes
+        self.transduction_ = self._labels(codes)
+        self.boundary_scores_ = boundary_scores(self.graph_, codes, len(self.classes_) + 1)
 
-    def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Distribution over `classes_` of samples, seen in `fit` or not.
-
-        Each is rebuilt from the samples of `fit`, and takes the average of its prominent
-        rebuilders' distributions, weighted by their memberships. A row of zeros means that no
-        label reaches the sample.
-        """
-        return _rows_to_sum_one(attach(self, X, None).memberships @ self.label_distributions_)
-
-    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
-        """Label, confidence and outlier score of samples, seen in `fit` or not."""
-        found = attach(self, X, progress)
-        distributions = _rows_to_sum_one(found.memberships @ self.label_distributions_)
-        return Prediction(
-            self._labels(distributions), distributions.max(axis=1), found.outlier_scores
-        )
-
-    def to_state(self):
-        import pickle
-        return {"pickle": np.frombuffer(pickle.dumps(self), np.uint8), "structure": {"kind": "x", "state": {}}}
-
-    @classmethod
-    def from_state(cls, state):
-        import pickle
-        return pickle.loads(state["pickle"].tobytes())
-
-    def suggest(self, n: int) -> NDArray:
-        """The n samples without a label to label next, best first.
-
-        Those whose labels would tell most of all the others', of doubtful ones above all; the
-        doubt about a sample is 1 less the lead of its likeliest class over the next.
-        """
-        check_is_fitted(self)
-        k = len(self.classes_)
-        next_best, best = np.partition(self.label_distributions_, -2, axis=1)[:, -2:].T
-        return most_telling(self.spectrum_, k, self.labeled_indices_, 1 - (best - next_best), n)
-
-    @property
-    def spectrum_(self):
-        k = len(self.classes_)
-        linked = ~fragments(self.graph_, k)
-        if not linked.any():
-            linked[:] = True
-        return eigenpairs_among(self.graph_, linked, _EIGENVECTORS_PER_CLASS * k, 0)
-
-    def _labels(self, distributions: NDArray) -> NDArray:
-        labels = self.classes_[distributions.argmax(axis=1)]
-        lost = distributions.max(axis=1) == 0
-        if lost.any():
-            mark = _missing_mark(self.classes_.dtype)
-            labels = labels.astype(object) if mark is None else labels
-            labels[lost] = mark
+    def _labels(self, codes: NDArray) -> NDArray:
+        """Return the classes of codes, the marker of a missing label for the code n_classes."""
+        missing = codes == len(self.classes_)
+        labels = self.classes_[np.where(missing, 0, codes)]
+        if missing.any():
+            marker = missing_marker(self.classes_.dtype)
+            labels = labels.astype(object) if marker is None else labels
+            labels[missing] = marker
         return labels
 
+    def _warn_of_unreached(self) -> None:
+        warnings.warn(
+            f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples (the "
+            f"first is row {int(np.argmax(self.unreached_))}): they get no label; see unreached_. "
+            "Label one of them, or enlarge the hyperedges"
+            + (", or increase alpha" if self.method_ == "diffusion" else ""),
+            stacklevel=3,
+        )
 
-def _missing_mark(dtype: np.dtype) -> int | str | None:
-    """What stands for a missing label beside labels of this type."""
-    if dtype.kind in "if":
-        return -1
-    return "" if dtype.kind == "U" else None
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the labels of samples, in `fit` or new: the `labels` of `predict_with_scores`."""
+        return self.predict_with_scores(X).labels
 
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return the distributions over `classes_` of samples, in `fit` or new.
 
-def _check_labels(y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """y as a one-dimensional array of one type, and where labels are missing."""
-    labels: NDArray = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "O" and all(label in (-1, 1) for label in labels):
-        labels = labels.astype(int)
-    if labels.dtype.kind == "O":
-        labels, missing = _check_mixed_labels(labels)
-    elif labels.dtype.kind == "U":
-        missing = (labels == "") | (labels == "-1")  # NumPy makes text of ["cat", -1]
-    else:
-        missing = labels == -1
-        if labels.dtype.kind == "f":
-            missing |= np.isnan(labels)
-        if missing.any() and set(np.unique(labels)) == {-1, 1}:
-            warnings.warn(
-                "y holds only -1 and 1: these are taken as two classes with every sample "
-                "labeled, not as one class and missing labels",
-                stacklevel=3,
-            )
-            missing = np.zeros(len(labels), bool)
-    if not missing.all():
-        check_classification_targets(labels[~missing])
-    return labels, missing
+        The distribution of a sample is the mean of those of its members among the samples of
+        `fit`, weighted by their memberships. A row of zeros means that no label reaches the sample.
+        """
+        return self._distributions(attach(self, X, None).memberships)
 
+    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
+        """Return label, confidence and outlier score of samples, in `fit` or new.
 
-def _check_mixed_labels(y: NDArray) -> tuple[NDArray, NDArray]:
-    """The same for an array of objects: strings or numbers, None or NaN for missing ones."""
-    missing = np.array([label is None or label != label or label in ("", "-1", -1) for label in y])
-    known = y[~missing].tolist()
-    if len({isinstance(label, str) for label in known}) > 1:
-        raise ValueError("y must hold labels of one type, got both text and numbers")
-    # The places of missing labels are filled with any label: they are never read.
-    labels = np.array(known or [""])
-    if labels.ndim != 1 or labels.dtype.kind == "O":
-        raise ValueError(f"y must hold one string or number a sample, got {known[0]!r}")
-    filled = np.full(len(y), labels[0], dtype=labels.dtype)
-    filled[~missing] = labels[: len(known)]
-    return filled, missing
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+        progress : bool or callable, optional
+            True for a progress bar on standard error, or a function called with the number of
+            samples done and their total.
+
+        Returns
+        -------
+        Prediction
+        """
+        attachment = attach(self, X, progress)
+        distributions = self._distributions(attachment.memberships)
+        confidence = distributions.max(axis=1)
+        codes = np.where(confidence == 0, len(self.classes_), distributions.argmax(axis=1))
+        return Prediction(self._labels(codes), confidence, attachment.outlier_scores)
+
+    def _distributions(self, memberships: Any) -> NDArray:
+        return _rows_to_sum_one(memberships @ self.label_distributions_)
+
+    @property
+    def spectrum_(self) -> Spectrum:
+        """The largest eigenpairs of Θ, computed on first access."""
+        check_is_fitted(self)
+        if self._spectrum is None:
+            k = len(self.classes_)
+            mask = ~fragments(self.graph_, k)
+            mask = mask if mask.any() else np.ones_like(mask)
+            self._spectrum = eigenpairs_on(self.graph_, mask, n_eigenvectors(k), 0)
+        return self._spectrum
+
+    def suggest(self, n: int) -> NDArray:
+        """Return the n unlabeled samples whose labels are most informative, best first.
+
+        See `enhg.learning.queries.select_queries`. The ambiguity of a sample is
+        1 − (p₁ − p₂), with p₁ and p₂ the two largest entries of its distribution.
+        """
+        check_is_fitted(self)
+        second, largest = np.partition(self.label_distributions_, -2, axis=1)[:, -2:].T
+        ambiguity = 1 - (largest - second)
+        k = len(self.classes_)
+        return select_queries(self.spectrum_, k, self.labeled_indices_, ambiguity, n)
+
+    def to_state(self) -> State:
+        """Return the state of the fitted classifier, from which `from_state` makes it again."""
+        check_is_fitted(self)
+        given = self.transduction_[self.labeled_indices_].astype(self.classes_.dtype)
+        return learner_to_state(
+            self,
+            {
+                "classes": self.classes_,
+                "label_distributions": self.label_distributions_,
+                "labeled_indices": self.labeled_indices_,
+                "given_codes": np.searchsorted(self.classes_, given),
+                "method": self.method_,
+            },
+        )
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a fitted classifier from its state; raise InputError if the state is not one."""
+        model: Self = learner_from_state(cls, state)
+        classes = require_array(state, "classes", (None,), "biufU")
+        require(len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes")
+        n, k = model.graph_.n_vertices, len(classes)
+        distributions = require_array(state, "label_distributions", (n, k), "f")
+        require(bool((distributions >= 0).all()), "label_distributions")
+        labeled = require_indices(state, "labeled_indices", n)
+        codes = require_indices(state, "given_codes", k)
+        require(len(codes) == len(labeled), "given_codes")
+        require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
+        method = require_value(state, "method", str)
+        require(method in ("diffusion", "poisson"), "method")
+        model.classes_, model.labeled_indices_, model.method_ = classes, labeled, method
+        model._set_labels(distributions, codes)
+        return model
 
 
 def _rows_to_sum_one(F: NDArray) -> NDArray:

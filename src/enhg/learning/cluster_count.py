@@ -1,26 +1,27 @@
-"""How many clusters a hypergraph has, from its spectrum."""
+"""The number of clusters, estimated from the eigenvalues of Θ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
-from enhg.learning.spectral import top_eigenpairs
+from enhg._npz import State, require, require_array, require_value
+from enhg._protocol import GraphLike
+from enhg._validation import check_whole
+from enhg.learning.spectral import Spectrum, top_eigenpairs
 
-_MOST_CLUSTERS = 100
-# Parts of the hypergraph whose λ is this near to 1 count as cut off from each other: how much
-# nearer says more of a few stray links than of clusters.
-_CUT_OFF = 0.005
-_NEARLY = 0.9
-_STANDS_OUT = 2.5
-_AHEAD = 1.25
-_PARTS, _PART = 4, 0.8
+_MAX_CLUSTERS = 100
+# Lower bound of 1 − λ: below it, differences are due to single links rather than to clusters.
+_MIN_GAP = 0.005
+_NEAR_MAXIMUM = 0.9
+_MIN_RELIABLE_SCORE = 2.5
+_MIN_RELIABLE_LEAD = 1.25
+_N_SUBSETS, _SUBSET_FRACTION = 4, 0.8
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,19 @@ class ClusterCount:
 
     Attributes
     ----------
-    n_clusters, runner_up : int
-        The smallest number whose score is within a tenth of the largest, and the number of the
-        largest score of all others.
+    n_clusters : int
+        The smallest number whose score is at least 0.9 of the largest score.
+    runner_up : int
+        The number with the largest score among all others.
     reliable : bool
-        Whether the spectrum tells: the best score is high (2.5) and well ahead of the next (by a
-        quarter), four random parts of the vertices, of 80 % each, have it too or one beside it, and
-        it is neither 1, which dense hypergraphs always speak for, nor the largest considered.
+        Whether all of these hold: the score of `n_clusters` is at least 2.5, and at least 1.25 of
+        the score of `runner_up`; the estimates on four random subsets of 80 % of the vertices
+        differ from it by at most one; and it is neither 1, the estimate of every dense hypergraph,
+        nor the largest number considered.
     scores : ndarray
         Entry k − 1 is the score of k clusters.
-    values : ndarray
-        The largest eigenvalues of Θ, falling, one more than scores.
+    eigenvalues : ndarray
+        The largest eigenvalues of Θ, descending, one more than scores.
     """
 
     n_clusters: int
@@ -48,83 +51,137 @@ class ClusterCount:
     scores: NDArray
     eigenvalues: NDArray
 
+    def to_state(self) -> State:
+        """Return the fields."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make an estimate from its state; raise InputError if the state is not one."""
+        scores = require_array(state, "scores", (None,))
+        eigenvalues = require_array(state, "eigenvalues", (len(scores) + 1,))
+        numbers = [require_value(state, name, int) for name in ("n_clusters", "runner_up")]
+        require(all(1 <= number <= max(len(scores), 1) for number in numbers), "n_clusters")
+        return cls(*numbers, require_value(state, "reliable", bool), scores, eigenvalues)
+
 
 def count_clusters(
-    graph: Hypergraph | Graph,
-    most: int | None = None,
+    graph: GraphLike,
+    max_clusters: int | None = None,
     *,
     random_state: np.random.RandomState | int | None = None,
 ) -> ClusterCount:
     """Estimate the number of clusters by the eigengap.
 
-    The score of k is k·ln(μ_{k+1}/μ_k) with μ = 1 − λ, at least 0.005. Of a single cluster, spread
-    evenly over p dimensions, μ_k grows as k^{2/p} (Weyl's law) and the score is 2/p for every k; k
-    clusters, each joined within far better than to the others, make a leap after μ_k.
-    Components of the hypergraph with fewer than half of √n vertices are left out: each has an
-    eigenvalue 1 of its own, but is no cluster.
+        s(k) = k·ln(μ_{k+1} / μ_k),   μ_k = max(1 − λ_k, 0.005)
+
+    is the score of k clusters, λ the eigenvalues of Θ in descending order. Without clusters, for
+    samples of a uniform density in p dimensions, μ_k grows as k^{2/p} (Weyl's law) and s(k) ≈ 2/p
+    for every k. With k clusters, each connected within itself far better than to the others, the
+    gap between μ_k and μ_{k+1} is large. Connected components with fewer than √n/2 vertices are
+    left out: each has an eigenvalue 1 of its own.
 
     Parameters
     ----------
     graph : Hypergraph or Graph
-    most : int, optional
+    max_clusters : int, optional
         The largest number considered. By default √n, at most 100, but at least twice the number of
         components that are not left out.
-    random_state : int, RandomState or None
-        Of the eigenvectors' start, and of the parts.
+    random_state : int, RandomState or None, default=None
+        Seed of the eigensolver and of the random subsets.
+
+    Returns
+    -------
+    ClusterCount
 
     Examples
     --------
+    >>> from enhg import Hypergraph
     >>> ring = [[i, (i + 1) % 8, (i + 3) % 8] for i in range(8)]
     >>> three = Hypergraph.from_edges([[8 * c + i for i in e] for c in range(3) for e in ring])
     >>> count_clusters(three).n_clusters
     3
     """
+    return estimate_clusters(graph, max_clusters, random_state=random_state)[0]
+
+
+def estimate_clusters(
+    graph: GraphLike,
+    max_clusters: int | None = None,
+    *,
+    random_state: np.random.RandomState | int | None = None,
+) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
+    """Return `count_clusters`, the eigenpairs it computed, and the mask of their vertices.
+
+    The eigenvectors have one row for each vertex of the mask, in their order.
+    """
+    if max_clusters is not None:
+        check_whole("max_clusters", max_clusters, 1)
     rng = check_random_state(random_state)
-    scores, values = _scores(graph, most, rng)
-    if len(scores) < 2:  # of two samples
-        return ClusterCount(1, 1, False, scores, values)
-    best, second = _best_and_next(scores)
-    sure = (
-        scores[best] >= max(_STANDS_OUT, _AHEAD * scores[second])
+    kept, n_components = _large_components(graph)
+    part = graph if kept.all() else graph.subhypergraph(kept)
+    spectrum = _spectrum(part, n_components, max_clusters, rng)
+    scores = _scores(spectrum.eigenvalues)
+    if len(scores) < 2:  # two samples
+        return ClusterCount(1, 1, False, scores, spectrum.eigenvalues), spectrum, kept
+    best, second = _best_and_second(scores)
+    reliable = (
+        scores[best] >= max(_MIN_RELIABLE_SCORE, _MIN_RELIABLE_LEAD * scores[second])
         and 0 < best < len(scores) - 1
-        and all(abs(other - best) <= 1 for other in _of_parts(graph, len(scores), rng))
+        and all(abs(other - best) <= 1 for other in _best_of_subsets(graph, len(scores), rng))
     )
-    return ClusterCount(best + 1, second + 1, bool(sure), scores, values)
+    count = ClusterCount(best + 1, second + 1, bool(reliable), scores, spectrum.eigenvalues)
+    return count, spectrum, kept
 
 
-def _scores(
-    graph: Hypergraph | Graph, most: int | None, random_state: np.random.RandomState
-) -> tuple[NDArray, NDArray]:
-    """The score of every number of clusters, and the eigenvalues."""
+def _large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
+    """Return the mask of components of at least √n/2 vertices, all if there is none; and their
+    number."""
     count, component = graph.connected_components()
     sizes = np.bincount(component, minlength=count)
     large = sizes >= np.sqrt(graph.n_vertices) / 2
     kept = large[component]
-    part = graph if kept.all() or not kept.any() else graph.subhypergraph(kept)
-    n = part.n_vertices
-    if most is None:
-        most = max(min(int(np.sqrt(n)), _MOST_CLUSTERS), 2 * int(large.sum()))
-    values = top_eigenpairs(part, min(most + 1, n), random_state=random_state).eigenvalues
-    logs = np.log(np.maximum(1 - values, _CUT_OFF))
-    return np.arange(1, len(values)) * np.diff(logs), values
+    return (kept if kept.any() else np.ones_like(kept)), int(large.sum())
 
 
-def _best_and_next(scores: NDArray) -> tuple[int, int]:
-    """Places of the first score within a tenth of the largest, and of the largest of the others."""
-    best = int(np.argmax(scores >= _NEARLY * scores.max()))
+def _spectrum(
+    graph: GraphLike, n_components: int, max_clusters: int | None, rng: np.random.RandomState
+) -> Spectrum:
+    """Compute the eigenpairs for the scores of 1 … `max_clusters` clusters."""
+    n = graph.n_vertices
+    if max_clusters is None:
+        max_clusters = max(min(int(np.sqrt(n)), _MAX_CLUSTERS), 2 * n_components)
+    return top_eigenpairs(graph, min(max_clusters + 1, n), random_state=rng)
+
+
+def _scores(eigenvalues: NDArray) -> NDArray:
+    logs = np.log(np.maximum(1 - eigenvalues, _MIN_GAP))
+    return np.arange(1, len(eigenvalues)) * np.diff(logs)
+
+
+def _best_and_second(scores: NDArray) -> tuple[int, int]:
+    """Return the first index of a score near the maximum, and that of the largest other score."""
+    best = int(np.argmax(scores >= _NEAR_MAXIMUM * scores.max()))
     others = np.delete(np.arange(len(scores)), best)
     return best, int(others[np.argmax(scores[others])])
 
 
-def _of_parts(
-    graph: Hypergraph | Graph, most: int, random_state: np.random.RandomState
+def _best_of_subsets(
+    graph: GraphLike, max_clusters: int, rng: np.random.RandomState
 ) -> Iterator[int]:
-    """The place of the best score in random parts of the vertices."""
+    """Yield the index of the best score on random subsets of the vertices."""
     roots = np.sqrt(graph.vertex_degrees)
-    for _ in range(_PARTS):
-        chosen = random_state.random_sample(graph.n_vertices) < _PART
-        chosen &= graph.theta @ np.where(chosen, roots, 0.0) > 0  # an edge is left
-        scores = np.array([])
-        if chosen.any():
-            scores, _ = _scores(graph.subhypergraph(chosen), most, random_state)
-        yield _best_and_next(scores)[0] if len(scores) > 1 else 0
+    for _ in range(_N_SUBSETS):
+        chosen = rng.random_sample(graph.n_vertices) < _SUBSET_FRACTION
+        chosen &= graph.theta @ np.where(chosen, roots, 0.0) > 0  # those that keep an edge
+        yield _best_of_subset(graph, chosen, max_clusters, rng) if chosen.any() else 0
+
+
+def _best_of_subset(
+    graph: GraphLike, chosen: NDArray[np.bool_], max_clusters: int, rng: np.random.RandomState
+) -> int:
+    subset = graph.subhypergraph(chosen)
+    kept, n_components = _large_components(subset)
+    part = subset if kept.all() else subset.subhypergraph(kept)
+    scores = _scores(_spectrum(part, n_components, max_clusters, rng).eigenvalues)
+    return _best_and_second(scores)[0] if len(scores) > 1 else 0

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,79 +14,95 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from enhg._npz import State, require, require_array, require_indices, require_state, require_value
 from enhg._progress import Progress
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
-from enhg.learning._base import Prediction, attach, fit_structure
-from enhg.learning.cluster_count import ClusterCount, count_clusters
-from enhg.learning.queries import most_telling
+from enhg._protocol import GraphLike
+from enhg._validation import check_choice, check_whole
+from enhg.learning._base import (
+    Prediction,
+    attach,
+    fit_structure,
+    learner_from_state,
+    learner_to_state,
+    validate_samples,
+)
+from enhg.learning.cluster_count import ClusterCount, estimate_clusters
+from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
-from enhg.learning.spectral import Kind, Spectrum, eigenpairs_among, embed, fragments
-from enhg.preprocessing import check_samples, unit_length
+from enhg.learning.spectral import (
+    EigenvectorWeighting,
+    Spectrum,
+    eigenpairs_on,
+    embed,
+    fragments,
+    n_eigenvectors,
+)
+from enhg.preprocessing._arrays import unit_length
 
-_EIGENVECTORS_PER_CLUSTER = 5
-_MOST_EXTRA_EIGENVECTORS = 200
-# With fewer samples the threads of BLAS and OpenMP mostly wait for each other, and on a busy
-# machine for long.
-_THREADS_FROM = 10_000
+_WEIGHTINGS: tuple[EigenvectorWeighting, ...] = ("equal", "resolvent")
+# With fewer samples the threads of BLAS and OpenMP mostly wait for each other.
+_MIN_THREADED_SAMPLES = 10_000
 
 
 class HypergraphClustering(ClusterMixin, BaseEstimator):
-    """Cluster samples by the top eigenvectors of their hypergraph's Θ.
+    """Spectral clustering by the largest eigenvectors of Θ of a hypergraph.
 
-    A structure is built from the samples, its Θ = I − L embedded by its top eigenvectors, and
-    the rows of the embedding are grouped by k-means.
+    The samples are embedded by the eigenvectors of the largest eigenvalues of Θ = I − L, one row of
+    weighted entries each, and the rows are clustered by k-means.
 
     Parameters
     ----------
-    n_clusters : int or "auto"
-        "auto": estimated from the spectrum (`count_clusters`). Where the spectrum does not tell, a
-        warning says so, and the best guess is taken.
-    structure : structure, Hypergraph or Graph, optional
-        What turns samples into a hypergraph or a graph; `ElasticNetHypergraph()` by default. Any
-        estimator will do whose `fit(X)` sets `graph_`. A ready `Hypergraph` or `Graph` is taken
-        as it is, and so is what a structure in scikit-learn's `FrozenEstimator` was fitted to.
-    eigenvector_weighting : {"auto", "equal", "resolvent"}
-        How eigenvectors count. "equal": the `n_clusters` top ones alike (the paper).
-        "resolvent": five times as many (at most 200 more), each times μ/(1 − λ + μ) with
-        μ = 1 − λ_k. "auto": both are clustered, and the partition of more even sizes (by
-        entropy) is kept; on the sets tried, faces want the one and digits the other
-        (docs/defaults.md).
-    normalize_rows : bool
-        GammaScale the rows of the embedding to unit length first; the paper does not.
-    n_init : int
-        Starts of k-means; the best is kept.
-    random_state : int, RandomState or None
-    verbose : bool
+    n_clusters : int or "auto", default="auto"
+        "auto": estimated from the eigenvalues (see `count_clusters`); a warning is issued if the
+        estimate is not reliable.
+    structure : structure, Hypergraph or Graph, default=None
+        Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
+        estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, or a fitted structure in
+        scikit-learn's `FrozenEstimator` is used as it is.
+    eigenvector_weighting : {"auto", "equal", "resolvent"}, default="auto"
+        "equal": the k first eigenvectors, k the number of clusters (the paper). "resolvent":
+        min(5k, k + 200) eigenvectors, each times μ / (1 − λ + μ) with μ = 1 − λ_k (an extension).
+        "auto": both, and the partition with the larger entropy of cluster sizes,
+        −Σ (n_c/n) ln(n_c/n), is kept (docs/defaults.md).
+    normalize_rows : bool, default=True
+        Scale the rows of the embedding to unit length (an extension).
+    n_init : int, default=30
+        Initializations of k-means; the best result is kept.
+    random_state : int, RandomState or None, default=None
+        Seed of the eigensolver and of k-means.
+    verbose : bool, default=False
         Show a progress bar on standard error.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-    embedding_ : ndarray of shape (n_samples, n_eigenvectors)
-        The points that were grouped.
-    confidence_ : ndarray of shape (n_samples,)
-        1 − (distance to the own center / distance to the next one): 0 on the border, 1 at the
-        center, and 1 for all of a single cluster. 0 for samples in components of the hypergraph
-        with less than a tenth of an average cluster, or alone where there are more components
-        than clusters: these do not take the place of a cluster.
-    structure_ : structure or None
-        What built `graph_`, fitted; None where a ready one was given.
+        The cluster of every sample.
     n_clusters_ : int
     cluster_count_ : ClusterCount or None
-        The estimate, if one was asked for.
-    cluster_centers_ : ndarray of shape (n_clusters, n_eigenvectors)
-        Of k-means, among the points of the embedding.
-    boundary_scores_ : ndarray of shape (n_samples,)
-        From 0 to 1: the part of a sample's hyperedges that belongs to samples of other clusters.
-    outlier_scores_ : ndarray of shape (n_samples,)
-        From 0 to 1: how far a sample is from all that could rebuild it (see
-        `ElasticNetHypergraph`). Where the structure has them.
-    spectrum_ : Spectrum
-        Eigenvalues, eigenvectors and residuals.
+        The estimate, with ``n_clusters="auto"``.
+    structure_ : structure, Hypergraph or Graph
+        The fitted structure, or the Hypergraph or Graph that was given.
     graph_ : Hypergraph or Graph
+    embedding_ : ndarray of shape (n_samples, n_eigenvectors)
+        The points clustered by k-means.
+    cluster_centers_ : ndarray of shape (n_clusters, n_eigenvectors)
+        The centers of k-means.
+    confidence_ : ndarray of shape (n_samples,)
+        1 − d₁/d₂, with d₁ and d₂ the distances of a sample to the nearest and second nearest
+        center; 1 for a single cluster. 0 for samples in connected components that are too small
+        for a cluster: these are left out of the spectrum and of k-means. Too small are components
+        of fewer than 0.1·n/k samples, and single samples if there are more components than
+        clusters; with ``n_clusters="auto"``, components of fewer than √n/2 samples.
+    spectrum_ : Spectrum
+        The largest eigenpairs of Θ; zero on components that are too small for a cluster.
+    eigenvector_weighting_ : {"equal", "resolvent"}
+        The weighting of `embedding_`.
+    boundary_scores_ : ndarray of shape (n_samples,)
+        In [0, 1]: the probability that a random walk leaves the cluster of a sample in one step.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        In [0, 1], of the structure (see `ElasticNetHypergraph`), if it has them.
     representation_ : Representation
-        Where the structure has one.
+        Of the structure, if it has one.
 
     Examples
     --------
@@ -100,14 +115,15 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     """
 
     labels_: NDArray
-    embedding_: NDArray
-    confidence_: NDArray
-    spectrum_: Spectrum
-    graph_: Hypergraph | Graph
-    structure_: Any
     n_clusters_: int
     cluster_count_: ClusterCount | None
+    structure_: Any
+    graph_: GraphLike
+    embedding_: NDArray
     cluster_centers_: NDArray
+    confidence_: NDArray
+    spectrum_: Spectrum
+    eigenvector_weighting_: EigenvectorWeighting
     boundary_scores_: NDArray
     outlier_scores_: NDArray
 
@@ -115,7 +131,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | Literal["auto"] = "auto",
         *,
-        structure: BaseEstimator | Hypergraph | Graph | None = None,
+        structure: BaseEstimator | GraphLike | None = None,
         eigenvector_weighting: Literal["auto", "equal", "resolvent"] = "auto",
         normalize_rows: bool = True,
         n_init: int = 30,
@@ -130,141 +146,195 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: object = None) -> HypergraphClustering:
-        """Cluster the samples; y is not used."""
-        if self.eigenvector_weighting not in ("auto", "equal", "resolvent"):
-            raise ValueError(
-                f'eigenvector_weighting must be "auto", "equal" or "resolvent", got {self.eigenvector_weighting!r}'
-            )
-        k, n = self.n_clusters, len(check_samples(X, min_samples=2))
-        if not (isinstance(k, str) and k == "auto") and (
-            not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n
-        ):
-            raise ValueError(
-                f'n_clusters must be "auto" or a whole number from 1 to the number of samples ({n}), got {k!r}'
-            )
-        if not isinstance(self.n_init, Integral) or self.n_init < 1:
-            raise ValueError(f"n_init must be a whole number of at least 1, got {self.n_init!r}")
-        fit_structure(self, X)
-        random_state = check_random_state(self.random_state)
-        both: tuple[Kind, ...] = ("equal", "resolvent")
-        kinds = both if self.eigenvector_weighting == "auto" else (self.eigenvector_weighting,)
-        with threadpool_limits(limits=1 if n < _THREADS_FROM else None):
-            self.n_clusters_ = k = self._count(random_state)
-            small = self._fragments()
-            linked = ~small if (~small).sum() >= k else np.ones(n, bool)
-            count = k
-            if self.eigenvector_weighting != "equal":
-                count = min(_EIGENVECTORS_PER_CLUSTER * k, k + _MOST_EXTRA_EIGENVECTORS)
-            self.spectrum_ = eigenpairs_among(self.graph_, linked, count, random_state)
-            seed = random_state.randint(np.iinfo(np.int32).max)
-            candidates = [self._group(linked, kind, seed) for kind in kinds]
-            evenness = [_size_entropy(means.labels_, k) for _, means in candidates]
-            self.embedding_, means = candidates[int(np.argmax(evenness))]
-            self.cluster_centers_ = means.cluster_centers_
-            self.labels_, self.confidence_ = self._assign(self.embedding_)
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        """
+        self._check_parameters()
+        samples = validate_samples(self, X)
+        n = len(samples)
+        if not self._is_automatic():
+            hint = '(the number of samples) or "auto"'
+            check_whole("n_clusters", self.n_clusters, 1, n, hint=hint)
+        fit_structure(self, samples)
+        rng = check_random_state(self.random_state)
+        with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
+            small = self._embed_and_cluster(rng)
         self.confidence_[small] = 0
-        self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, k)
+        self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Clusters of samples, seen in `fit` or not: the labels of `place`."""
-        return self.predict_with_scores(X).labels
+    def _check_parameters(self) -> None:
+        check_choice("eigenvector_weighting", self.eigenvector_weighting, ("auto", *_WEIGHTINGS))
+        check_whole("n_init", self.n_init, 1)
 
-    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
-        """Cluster, confidence and outlier score of samples, seen in `fit` or not.
+    def _is_automatic(self) -> bool:
+        return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
 
-        Each is rebuilt from the samples of `fit`, and placed in the embedding at the mean of its
-        prominent rebuilders, weighted by their memberships; the nearest center is its cluster. What
-        nothing rebuilds has the label −1 and the confidence 0.
-        """
-        found = attach(self, X, progress)
-        points = found.memberships @ self.embedding_
-        if self.normalize_rows:
-            points = unit_length(points)
-        labels, confidence = self._assign(points)
-        lost = np.diff(found.memberships.indptr) == 0
-        labels[lost], confidence[lost] = -1, 0
-        return Prediction(labels, confidence, found.outlier_scores)
-
-    def to_state(self):
-        import pickle
-        return {"pickle": np.frombuffer(pickle.dumps(self), np.uint8), "structure": {"kind": "x", "state": {}}}
-
-    @classmethod
-    def from_state(cls, state):
-        import pickle
-        return pickle.loads(state["pickle"].tobytes())
-
-    def suggest(self, n: int) -> NDArray:
-        """The n samples whose labels would tell most of all the others', best first.
-
-        For labeling by hand: the labels can then be spread by `HypergraphClassifier`, whose own
-        `suggest` goes on from there.
-        """
-        check_is_fitted(self)
-        none = np.array([], dtype=int)
-        doubt = np.ones(len(self.labels_))
-        return most_telling(self.spectrum_, self.n_clusters_, none, doubt, n)
-
-    def _count(self, random_state: np.random.RandomState) -> int:
-        """The number of clusters, estimated if that is asked for."""
-        self.cluster_count_ = None
-        if not isinstance(self.n_clusters, str):
-            return int(self.n_clusters)
-        found = self.cluster_count_ = count_clusters(self.graph_, random_state=random_state)
-        if not found.reliable:
-            warnings.warn(
-                f"the spectrum does not tell the number of clusters: {found.n_clusters} is the best "
-                f"guess, {found.runner_up} the next; look at cluster_count_, or give the number",
-                stacklevel=3,
-            )
-        return found.n_clusters
-
-    def _group(self, linked: NDArray, kind: Kind, seed: int) -> tuple[NDArray, KMeans]:
+    def _embed_and_cluster(self, rng: np.random.RandomState) -> NDArray[np.bool_]:
+        """Set the spectrum, the embedding and the clusters; return the mask of fragments."""
+        known = None
+        if self._is_automatic():
+            self.cluster_count_, known, used = estimate_clusters(self.graph_, random_state=rng)
+            self.n_clusters_ = self.cluster_count_.n_clusters
+            small = ~used if self.n_clusters_ > 1 else np.zeros_like(used)
+            self._warn_if_not_reliable()
+        else:
+            self.cluster_count_, self.n_clusters_ = None, int(self.n_clusters)
+            small = fragments(self.graph_, self.n_clusters_) & (self.n_clusters_ > 1)
+            used = ~small if (~small).sum() >= self.n_clusters_ else np.ones_like(small)
+        self._warn_of_components(small)
         k = self.n_clusters_
-        points = embed(self.spectrum_, k, kind, normalize_rows=self.normalize_rows)
-        return points, KMeans(k, n_init=self.n_init, random_state=seed).fit(points[linked])
+        count = k if self.eigenvector_weighting == "equal" else n_eigenvectors(k)
+        self.spectrum_ = eigenpairs_on(self.graph_, used, count, rng, known=known)
+        self._cluster(used, rng.randint(np.iinfo(np.int32).max))
+        return small
+
+    def _cluster(self, used: NDArray[np.bool_], seed: int) -> None:
+        """Cluster the points of the vertices that are used, and assign all to the centers."""
+        k, best = self.n_clusters_, -np.inf
+        automatic = self.eigenvector_weighting == "auto"
+        for weighting in _WEIGHTINGS if automatic else (self.eigenvector_weighting,):
+            points = embed(self.spectrum_, k, weighting, normalize_rows=self.normalize_rows)
+            means = KMeans(k, n_init=self.n_init, random_state=seed).fit(points[used])
+            entropy = _size_entropy(means.labels_, k)
+            if entropy > best:
+                best, self.eigenvector_weighting_ = entropy, weighting
+                self.embedding_, self.cluster_centers_ = points, means.cluster_centers_
+        self.labels_, self.confidence_ = self._assign(self.embedding_)
 
     def _assign(self, points: NDArray) -> tuple[NDArray, NDArray]:
-        """The nearest center of every point, and `confidence_`."""
+        """Return the nearest center of every point, and 1 − d₁/d₂."""
         distances = euclidean_distances(points, self.cluster_centers_)
         return distances.argmin(axis=1), _margin(distances)
 
-    def _fragments(self) -> NDArray:
-        """`fragments`; warns of what they and more components than clusters mean."""
-        k = self.n_clusters_
-        components, _ = self.graph_.connected_components()
-        small = fragments(self.graph_, k)
+    def _warn_if_not_reliable(self) -> None:
+        count = self.cluster_count_
+        if count is not None and not count.reliable:
+            warnings.warn(
+                f"the estimate of the number of clusters is not reliable: {count.n_clusters} has "
+                f"the best score, {count.runner_up} the next; see cluster_count_, or set "
+                "n_clusters",
+                stacklevel=4,
+            )
+
+    def _warn_of_components(self, small: NDArray[np.bool_]) -> None:
+        """Warn of fragments, and of more connected components than clusters."""
+        k, (components, _) = self.n_clusters_, self.graph_.connected_components()
         if k == 1 or not (small.any() or components > k):
-            return np.zeros(len(small), bool)
-        more, ask = "", ""
-        if components > k:
-            more = f", more than the {k} clusters asked for"
-            ask = f", or ask for up to {components} clusters"
-        fate = "some are put together"
+            return
+        consequence, more, remedy = "some clusters join several of them", "", ""
         if small.any():
-            number = int(small.sum())
-            many = "a sample in one" if number == 1 else f"{number} samples in ones"
-            fate = f"{many} too small for a cluster {'is' if number == 1 else 'are'} placed"
+            consequence = (
+                f"{int(small.sum())} of the samples are in components too small for a cluster, and "
+                "are assigned to the nearest center with confidence 0"
+            )
+        if components > k:
+            more, remedy = f", more than the {k} clusters", f", or set n_clusters up to {components}"
         warnings.warn(
-            f"the hypergraph falls into {components} components{more}: {fate} without a reason "
-            "in the data. Make hyperedges larger (more prominent coefficients, by the rule and "
-            f"level of the structure, or a higher gamma){ask}",
-            stacklevel=3,
+            f"the hypergraph has {components} connected components{more}: {consequence}. Enlarge "
+            f"the hyperedges (more members, or a larger gamma of the structure){remedy}",
+            stacklevel=4,
         )
-        return small
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the clusters of samples, in `fit` or new: the labels of `predict_with_scores`."""
+        return self.predict_with_scores(X).labels
+
+    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
+        """Return cluster, confidence and outlier score of samples, in `fit` or new.
+
+        A sample is embedded at the mean of its members among the samples of `fit`, weighted by
+        their memberships, and assigned to the nearest center. Without a member it has the label −1
+        and the confidence 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+        progress : bool or callable, optional
+            True for a progress bar on standard error, or a function called with the number of
+            samples done and their total.
+
+        Returns
+        -------
+        Prediction
+        """
+        attachment = attach(self, X, progress)
+        points = attachment.memberships @ self.embedding_
+        if self.normalize_rows:
+            points = unit_length(points)
+        labels, confidence = self._assign(points)
+        empty = np.diff(attachment.memberships.indptr) == 0
+        labels[empty], confidence[empty] = -1, 0
+        return Prediction(labels, confidence, attachment.outlier_scores)
+
+    def suggest(self, n: int) -> NDArray:
+        """Return the n samples whose labels are most informative, best first.
+
+        See `enhg.learning.queries.select_queries`. Given these labels, `HypergraphClassifier`
+        labels the other samples, and its `suggest` selects further ones.
+        """
+        check_is_fitted(self)
+        unlabeled = np.array([], dtype=int)
+        ambiguity = np.ones(len(self.labels_))
+        return select_queries(self.spectrum_, self.n_clusters_, unlabeled, ambiguity, n)
+
+    def to_state(self) -> State:
+        """Return the state of the fitted clustering, from which `from_state` makes it again."""
+        check_is_fitted(self)
+        count = self.cluster_count_
+        return learner_to_state(
+            self,
+            {
+                "labels": self.labels_,
+                "confidence": self.confidence_,
+                "boundary_scores": self.boundary_scores_,
+                "embedding": self.embedding_,
+                "cluster_centers": self.cluster_centers_,
+                "eigenvector_weighting": self.eigenvector_weighting_,
+                "spectrum": self.spectrum_.to_state(),
+                "cluster_count": None if count is None else count.to_state(),
+            },
+        )
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a fitted clustering from its state; raise InputError if the state is not one."""
+        model: Self = learner_from_state(cls, state)
+        n = model.graph_.n_vertices
+        model.cluster_centers_ = require_array(state, "cluster_centers", (None, None))
+        k, m = model.cluster_centers_.shape
+        require(k > 0, "cluster_centers")
+        model.n_clusters_ = k
+        model.embedding_ = require_array(state, "embedding", (n, m))
+        model.labels_ = require_indices(state, "labels", k)
+        require(len(model.labels_) == n, "labels")
+        model.confidence_ = require_array(state, "confidence", (n,))
+        model.boundary_scores_ = require_array(state, "boundary_scores", (n,))
+        model.eigenvector_weighting_ = require_value(state, "eigenvector_weighting", str)
+        require(model.eigenvector_weighting_ in _WEIGHTINGS, "eigenvector_weighting")
+        model.spectrum_ = Spectrum.from_state(require_state(state, "spectrum"))
+        require(len(model.spectrum_.eigenvectors) == n, "spectrum")
+        model.cluster_count_ = None
+        if require_value(state, "cluster_count") is not None:
+            count = require_state(state, "cluster_count")
+            model.cluster_count_ = ClusterCount.from_state(count)
+        return model
 
 
 def _size_entropy(labels: NDArray, n_clusters: int) -> float:
-    """Entropy of the cluster sizes: largest when all are alike."""
-    share = np.bincount(labels, minlength=n_clusters) / len(labels)
-    share = share[share > 0]
-    return float(-(share * np.log(share)).sum())
+    """Return −Σ (n_c/n) ln(n_c/n) of the cluster sizes n_c."""
+    fractions = np.bincount(labels, minlength=n_clusters) / len(labels)
+    fractions = fractions[fractions > 0]
+    return float(-(fractions * np.log(fractions)).sum())
 
 
 def _margin(distances: NDArray) -> NDArray:
-    """1 − nearest/second nearest distance of every row."""
+    """Return 1 − d₁/d₂ of every row, with its two smallest entries; 1 for a single column."""
     if distances.shape[1] == 1:
         return np.ones(len(distances))
     nearest, second = np.partition(distances, 1, axis=1)[:, :2].T

@@ -1,29 +1,39 @@
-"""Labels spread over a hypergraph: by diffusion, F = (I − αΘ)⁻¹Y (paper, IV.B), and from very few
-labels by Poisson learning."""
+"""Label propagation over a hypergraph: diffusion (paper, IV.B) and Poisson learning."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
-from sklearn.exceptions import ConvergenceWarning
 
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
+from enhg._protocol import GraphLike
+from enhg._validation import check_fraction
+from enhg.exceptions import warn_not_converged
 
-_MOST_ITERATIONS = 10_000
+_MAX_ITERATIONS = 10_000
 
 
 def diffuse(theta: LinearOperator, Y: NDArray, alpha: float, *, tol: float = 1e-8) -> NDArray:
-    """Solve (I − αΘ) F = Y for all columns of Y at once, by conjugate gradients.
+    """Solve (I − αΘ) F = Y by conjugate gradients, all columns of Y at once.
 
-    The matrix is symmetric with spectrum in [1 − α, 1], so a few dozen products with Θ are
-    enough for most α. Every column stops at a residual of tol·‖y‖; one that does not get there
-    (within a factor of ten) is reported by a warning with the figure.
+    The matrix is symmetric with spectrum in [1 − α, 1 + α]. A column stops at a residual of
+    tol·‖y‖; a larger residual than 10·tol·‖y‖ gives a ConvergenceWarning.
+
+    Parameters
+    ----------
+    theta : LinearOperator of shape (n, n)
+        Θ.
+    Y : ndarray of shape (n, n_classes)
+    alpha : float
+        α in (0, 1).
+    tol : float, default=1e-8
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+        F.
 
     Examples
     --------
@@ -32,26 +42,42 @@ def diffuse(theta: LinearOperator, Y: NDArray, alpha: float, *, tol: float = 1e-
     array([[2.],
            [0.]])
     """
-    check_alpha(alpha)
-    F, worst = _conjugate_gradients(lambda V: V - alpha * (theta @ V), Y, tol)
-    _warn_of_residual(worst, tol, f"lower alpha (now 1 - {1 - alpha:.2g})")
+    check_fraction("alpha", alpha, open_interval=True)
+    F, residual = _conjugate_gradients(lambda V: V - alpha * (theta @ V), Y, tol)
+    _warn_of_residual(residual, tol, f"reduce alpha (1 - {1 - alpha:.2g})")
     return F
 
 
-def poisson(graph: Hypergraph | Graph, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
-    """Poisson learning: D^½ L D^½ U = Y − Ȳ, labels as sources and sinks (Calder, Cook, Thorpe,
-    Slepčev, International Conference on Machine Learning, 2020).
+def poisson(graph: GraphLike, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
+    """Solve the Poisson equation D^½ L D^½ U = Y − Ȳ, with labels as sources and sinks.
 
-    L is the hypergraph's Laplacian. Labeled samples are sources of their own class and sinks of
-    the others, in balance: Ȳ is the mean of the labels, taken where a label is given. So U is not
-    flat away from the labels, as what diffuses out of few of them is, and its largest entry
-    still tells the class.
+    L is the normalized Laplacian. Ȳ has, in the rows of labeled samples, the mean of these rows of
+    Y, and zeros elsewhere: a labeled sample is a source of its class and a sink of the others, and
+    the right-hand side sums to zero. Each connected component is solved by itself; U is zero in a
+    component without labels, or with labels of one class. Unlike diffusion, U does not become flat
+    far from the labels.
 
-    Components of the hypergraph are solved each for itself; U is zero in one that has no label,
-    or labels of one class only.
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    Y : ndarray of shape (n_vertices, n_classes)
+        1 where a label is given, 0 elsewhere.
+    tol : float, default=1e-8
+        As in `diffuse`.
+
+    Returns
+    -------
+    ndarray of shape (n_vertices, n_classes)
+        U, with Σ_v d(v) U(v) = 0 on each component.
+
+    References
+    ----------
+    J. Calder, B. Cook, M. Thorpe and D. Slepčev, "Poisson learning: graph based semi-supervised
+    learning at very low label rates", International Conference on Machine Learning, 2020.
 
     Examples
     --------
+    >>> from enhg import Graph
     >>> path = Graph([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
     >>> poisson(path, np.array([[1.0, 0], [0, 0], [0, 0], [0, 1]])).round(2)
     array([[ 0.75, -0.75],
@@ -61,27 +87,31 @@ def poisson(graph: Hypergraph | Graph, Y: NDArray, *, tol: float = 1e-8) -> NDAr
     """
     count, component = graph.connected_components()
     roots = np.sqrt(graph.vertex_degrees)[:, None]
-    given = Y.sum(axis=1) > 0
-    labels = np.maximum(np.bincount(component[given], minlength=count), 1)[:, None]
-    sources = np.where(
-        given[:, None], Y - (component_sums(Y, component, count) / labels)[component], 0
-    )
     volumes = np.bincount(component, graph.vertex_degrees, minlength=count)[:, None]
+    theta = graph.theta
 
-    def without_constant(V: NDArray) -> NDArray:
-        """V freed of √d on each component, which L takes to zero."""
+    def project(V: NDArray) -> NDArray:
+        """Project √d on each component, the null space of L, out of V."""
         return V - roots * (component_sums(roots * V, component, count) / volumes)[component]
 
-    theta = graph.theta
-    W, worst = _conjugate_gradients(
-        lambda V: V - theta @ V, without_constant(sources / roots), tol, without_constant
+    sources = _balanced_sources(Y, component, count)
+    W, residual = _conjugate_gradients(
+        lambda V: V - theta @ V, project(sources / roots), tol, project
     )
-    _warn_of_residual(worst, tol, "the hypergraph nearly falls apart: make hyperedges larger")
+    _warn_of_residual(residual, tol, "the hypergraph is nearly disconnected: enlarge hyperedges")
     return W / roots
 
 
+def _balanced_sources(Y: NDArray, component: NDArray, count: int) -> NDArray:
+    """Return Y − Ȳ of `poisson`, with means over the labeled samples of each component."""
+    given = Y.sum(axis=1) > 0
+    n_labels = np.maximum(np.bincount(component[given], minlength=count), 1)[:, None]
+    means = component_sums(Y, component, count) / n_labels
+    return np.where(given[:, None], Y - means[component], 0)
+
+
 def component_sums(V: NDArray, component: NDArray, count: int) -> NDArray:
-    """The rows of V summed over each component."""
+    """Sum the rows of V over each connected component."""
     sums = np.zeros((count, V.shape[1]))
     np.add.at(sums, component, V)
     return sums
@@ -93,14 +123,16 @@ def _conjugate_gradients(
     tol: float,
     project: Callable[[NDArray], NDArray] = lambda V: V,
 ) -> tuple[NDArray, float]:
-    """X with apply(X) = B, column by column but all at once, in the space that `project` projects
-    on; and the largest relative residual."""
+    """Solve apply(X) = B on the range of `project`, for all columns at once.
+
+    Returns X and its largest relative residual over the columns.
+    """
     X = np.zeros_like(B, dtype=np.float64)
     residual = B.astype(np.float64)
     target = tol * np.linalg.norm(residual, axis=0)
     direction = residual.copy()
     squared = (residual**2).sum(axis=0)
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         if np.all(np.sqrt(squared) <= target):
             break
         image = apply(direction)
@@ -111,25 +143,22 @@ def _conjugate_gradients(
         direction = residual + _quotient(following, squared) * direction
         squared = following
     X = project(X)
-    # Where the system is nearly singular, rounding keeps the true residual above the one above.
+    # In a nearly singular system rounding makes the true residual larger than the recursion's.
     true = np.linalg.norm(B - apply(X), axis=0)
     return X, float(_quotient(true, np.linalg.norm(B, axis=0)).max())
 
 
-def _warn_of_residual(worst: float, tol: float, remedy: str) -> None:
-    if worst > 10 * tol:
-        warnings.warn(
-            f"the spreading of labels reached a relative residual of {worst:.1e}, not {tol:g}; {remedy}",
-            ConvergenceWarning,
+def _warn_of_residual(residual: float, tol: float, advice: str) -> None:
+    if residual > 10 * tol:
+        warn_not_converged(
+            f"label propagation reached a relative residual of {residual:.1e}, not {tol:g}; "
+            f"{advice}",
             stacklevel=3,
         )
 
 
-def check_alpha(alpha: float) -> None:
-    if not (isinstance(alpha, Real) and 0 < alpha < 1):
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}")
-
-
-def _quotient(above: NDArray, below: NDArray) -> NDArray:
-    """above / below, and 0 for a column that is already solved."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+def _quotient(numerator: NDArray, denominator: NDArray) -> NDArray:
+    """Return numerator / denominator, and 0 in columns that are solved already."""
+    return np.divide(
+        numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0
+    )

@@ -1,70 +1,82 @@
-"""Which samples to label next."""
+"""The choice of samples to be labeled."""
 
 from __future__ import annotations
-
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._validation import check_whole
 from enhg.learning.spectral import Spectrum
 
-_LABEL_NOISE = 0.03  # variance of a label, in parts of the mean variance of what it tells
-_LEAST_DOUBT = 0.05  # of samples whose label looks sure
+_LABEL_NOISE = 0.03  # variance of a label, relative to the mean variance of the field
+_MIN_AMBIGUITY = 0.05
 
 
-def most_telling(
-    spectrum: Spectrum, n_classes: int, labeled: NDArray, doubt: NDArray, count: int
+def select_queries(
+    spectrum: Spectrum, n_classes: int, labeled_indices: NDArray, ambiguity: NDArray, n: int
 ) -> NDArray:
-    """The samples whose labels would leave least doubt about all others, best first.
+    """Choose samples to be labeled by V-optimal design, best first.
 
-    The label of a class is taken as a Gaussian field over the hypergraph, with covariance
-    μ(L + μI)⁻¹ of its top eigenvectors and μ = 1 − λ_k. A label at i lowers the variance at j by
-    C_ij²/(C_ii + noise), whatever it says; the samples are chosen one by one, each to lower the sum
-    over all samples most, weighted by how doubtful they are now (V-optimal design; Ji and Han,
-    International Conference on Artificial Intelligence and Statistics, 2012).
+    The labels of a class are modeled as a Gaussian field over the hypergraph with covariance
+    C = μ(L + μI)⁻¹, restricted to the given eigenvectors, and μ = 1 − λ_k. A label of sample i
+    reduces the variance of sample j by C_ij² / (C_ii + s²). Samples are chosen greedily, each the
+    one that maximizes the reduction Σ_j a_j C_ij² / (C_ii + s²), with weights a_j that grow with
+    the ambiguity of the current labels.
 
     Parameters
     ----------
     spectrum : Spectrum
-        Of Θ, of a few times `n_classes` eigenpairs.
+        Eigenpairs of Θ, a few times `n_classes`.
     n_classes : int
         k.
-    labeled : ndarray of int
-        Samples that have a label already.
-    doubt : ndarray of shape (n_samples,)
-        From 0, sure, to 1.
-    count : int
-        How many to choose.
+    labeled_indices : ndarray of int
+        The samples that have a label.
+    ambiguity : ndarray of shape (n_samples,)
+        From 0 to 1, of the current label of every sample.
+    n : int
+        The number of samples to choose.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+
+    References
+    ----------
+    M. Ji and J. Han, "A variance minimization criterion to active learning on graphs",
+    International Conference on Artificial Intelligence and Statistics, 2012.
     """
-    n = len(doubt)
-    left = n - len(labeled)
-    if not isinstance(count, Integral) or isinstance(count, bool) or not 1 <= count <= left:
-        raise ValueError(
-            f"n must be a whole number from 1 to the number of samples without a label ({left}), got {count!r}"
-        )
+    n_unlabeled = len(ambiguity) - len(labeled_indices)
+    check_whole("n", n, 1, n_unlabeled, hint="(the number of unlabeled samples)")
+    field = _field(spectrum, n_classes)
+    for sample in labeled_indices:
+        field = _conditioned(field, sample)[0]
+    available = np.ones(len(ambiguity), bool)
+    available[labeled_indices] = False
+    return _greedy(field, ambiguity + _MIN_AMBIGUITY, available, n)
+
+
+def _field(spectrum: Spectrum, n_classes: int) -> NDArray:
+    """Return F with covariance C = F Fᵀ, scaled to a mean variance of 1."""
     gaps = np.maximum(1 - spectrum.eigenvalues, 0)
     mu = max(gaps[min(n_classes, len(gaps)) - 1], 1e-6)
-    field = spectrum.eigenvectors * np.sqrt(mu / (gaps + mu))  # the covariance is its square
-    field = field / np.sqrt((field**2).sum(axis=1).mean())
-    weights = doubt + _LEAST_DOUBT
-    for sample in labeled:
-        field = _knowing(field, sample)[0]
-    taken = np.zeros(n, bool)
-    taken[labeled] = True
-    # Σⱼ wⱼ Cᵢⱼ² = fᵢ M fᵢᵀ and Cᵢᵢ = fᵢ fᵢᵀ, kept up to date as the field changes.
+    field = spectrum.eigenvectors * np.sqrt(mu / (gaps + mu))
+    return field / np.sqrt((field**2).sum(axis=1).mean())
+
+
+def _greedy(field: NDArray, weights: NDArray, available: NDArray, n: int) -> NDArray:
+    # Σⱼ wⱼ Cᵢⱼ² = fᵢ M fᵢᵀ and Cᵢᵢ = fᵢ fᵢᵀ are updated with the field, not computed anew.
     moment = field.T @ (field * weights[:, None])
     explained, variance = ((field @ moment) * field).sum(axis=1), (field**2).sum(axis=1)
     chosen = []
-    for _ in range(count):
-        told = explained / (variance + _LABEL_NOISE)
-        told[taken] = -np.inf
-        sample = int(np.argmax(told))
+    for _ in range(n):
+        reduction = explained / (variance + _LABEL_NOISE)
+        reduction[~available] = -np.inf
+        sample = int(np.argmax(reduction))
         chosen.append(sample)
-        taken[sample] = True
+        available[sample] = False
         row = field[sample].copy()
         along, across = field @ row, field @ (moment @ row)
-        field, part = _knowing(field, sample)
+        field, part = _conditioned(field, sample)
         twice = 2 * part - part**2 * float(row @ row)
         explained += along * twice * (twice * along * (row @ moment @ row) - 2 * across)
         variance -= twice * along**2
@@ -72,9 +84,8 @@ def most_telling(
     return np.array(chosen)
 
 
-def _knowing(field: NDArray, sample: int) -> tuple[NDArray, float]:
-    """The field once a label is known, its covariance less what the label explains; and the part
-    of its row that it is freed of."""
+def _conditioned(field: NDArray, sample: int) -> tuple[NDArray, float]:
+    """Return F(I − c fᵀf), f the row of the sample, with the covariance given its label; and c."""
     row = field[sample]
     variance = float(row @ row)
     if variance == 0:
@@ -84,5 +95,5 @@ def _knowing(field: NDArray, sample: int) -> tuple[NDArray, float]:
 
 
 def _projected(matrix: NDArray, row: NDArray, part: float) -> NDArray:
-    """matrix·(I − part·rowᵀrow)."""
+    """Return matrix·(I − part·rowᵀrow)."""
     return matrix - np.outer(matrix @ row, row) * part

@@ -1,48 +1,75 @@
-"""Which samples are doubtful, and which are like no other."""
+"""Scores of samples: on the boundary between groups, of low confidence, outliers."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
+from enhg._protocol import GraphLike
 
-LOW_CONFIDENCE = 0.1
-_FAR_OUT = 4.0
-_HARDLY_OUT, _CERTAINLY_OUT = 0.05, 0.5
-_COPY = 1e-3
+_LOW_CONFIDENCE = 0.1
+_OUTLIER_DEVIATIONS = 4.0
+_MIN_OUTLIER_THRESHOLD, _MAX_OUTLIER_THRESHOLD = 0.05, 0.5
+_NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of normal numbers
+_COPY = 1e-3  # outlier scores below are those of copies of other samples
 
 
-def boundary_scores(graph: Hypergraph | Graph, codes: NDArray, count: int) -> NDArray:
-    """The part of every vertex's hyperedges that belongs to vertices of other codes.
+def boundary_scores(graph: GraphLike, codes: NDArray, n_groups: int) -> NDArray:
+    """Return the probability that a random walk leaves the group of a vertex in one step.
 
-    A step of the random walk on the hypergraph, from v into one of its hyperedges and on to one
-    of that one's members: how likely it ends at another code than v's.
+        b(v) = Σ_{u: g(u) ≠ g(v)} P(v, u),   P = D^-½ Θ D^½
+
+    The walk on a hypergraph goes from a vertex to one of its hyperedges, with probability
+    w(e) h(v, e) / d(v), and on to one of its members, with probability h(u, e) / δ(e).
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    codes : ndarray of int of shape (n_vertices,)
+        The group g(v) of every vertex.
+    n_groups : int
+        Groups are numbered from 0 to `n_groups` − 1.
+
+    Returns
+    -------
+    ndarray of shape (n_vertices,)
+        In [0, 1].
 
     Examples
     --------
+    >>> from enhg import Hypergraph
     >>> pairs = Hypergraph.from_edges([[0, 1], [1, 2]])
     >>> boundary_scores(pairs, np.array([0, 0, 1]), 2)
     array([0.  , 0.25, 0.5 ])
     """
     roots = np.sqrt(graph.vertex_degrees)
-    among = np.zeros(len(codes))
-    for code in range(count):
+    inside = np.zeros(len(codes))
+    for code in range(n_groups):
         own = codes == code
-        among[own] = (graph.theta @ np.where(own, roots, 0.0))[own] / roots[own]
-    return np.clip(1 - among, 0, 1)
+        inside[own] = (graph.theta @ np.where(own, roots, 0.0))[own] / roots[own]
+    return np.clip(1 - inside, 0, 1)
 
 
-def low_confidence(confidence: NDArray, n_classes: int | None = None) -> NDArray:
-    """Where a label is hardly surer than an even guess: a confidence below 0.1, or with classes
-    below 0.1 more than 1/n_classes."""
-    return confidence < LOW_CONFIDENCE + (1 / n_classes if n_classes else 0)
+def confidence_threshold(n_classes: int | None = None) -> float:
+    """Return the threshold of low confidence: 0.1, or 0.1 + 1/n_classes of a classifier."""
+    return _LOW_CONFIDENCE + (1 / n_classes if n_classes else 0)
 
 
-def is_outlier(scores: NDArray) -> NDArray:
-    """Where an outlier score is far above the others': by four times their spread above their
-    median (of normal numbers, 3 in 100 000 are), or above a half; never below 0.05.
+def low_confidence(confidence: NDArray, n_classes: int | None = None) -> NDArray[np.bool_]:
+    """Return the mask of confidences below `confidence_threshold`.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_samples,)
+    n_classes : int, optional
+        The number of classes of a classifier, whose confidence is at least 1/n_classes; None for
+        the confidence of a clustering.
+    """
+    return confidence < confidence_threshold(n_classes)
+
+
+def is_outlier(scores: NDArray) -> NDArray[np.bool_]:
+    """Return the mask of outlier scores above `outlier_threshold`.
 
     Examples
     --------
@@ -53,13 +80,15 @@ def is_outlier(scores: NDArray) -> NDArray:
 
 
 def outlier_threshold(scores: NDArray) -> float:
-    """The outlier score above which samples count as outlying among those of the scores.
+    """Return the threshold of outlier scores: m + 4·1.4826·MAD, clipped to [0.05, 0.5].
 
-    Copies of others, whose score is next to 0, tell nothing of the rest and are left out.
+    m is the median of the scores and MAD their median absolute deviation, both without scores
+    below 0.001, those of copies of other samples. Of normal numbers, 3 in 100 000 are above.
     """
-    told = scores[scores > _COPY]
-    if len(told) == 0:
-        return _CERTAINLY_OUT
-    middle = float(np.median(told))
-    spread = 1.4826 * float(np.median(np.abs(told - middle)))
-    return float(np.clip(middle + _FAR_OUT * spread, _HARDLY_OUT, _CERTAINLY_OUT))
+    distinct = scores[scores > _COPY]
+    if len(distinct) == 0:
+        return _MAX_OUTLIER_THRESHOLD
+    median = float(np.median(distinct))
+    deviation = _NORMAL_MAD * float(np.median(np.abs(distinct - median)))
+    threshold = median + _OUTLIER_DEVIATIONS * deviation
+    return float(np.clip(threshold, _MIN_OUTLIER_THRESHOLD, _MAX_OUTLIER_THRESHOLD))

@@ -1,118 +1,196 @@
-"""The top of Θ's spectrum, and the embedding of the vertices by it (paper, IV.A)."""
+"""The largest eigenpairs of Θ, and the embedding of the vertices by them (paper, IV.A)."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import unit_length
+from enhg._npz import State, require, require_array
+from enhg._protocol import GraphLike
+from enhg._validation import check_whole
+from enhg.exceptions import warn_not_converged
+from enhg.preprocessing._arrays import unit_length
 
-Kind = Literal["equal", "resolvent"]
+EigenvectorWeighting = Literal["equal", "resolvent"]
 
-_SMALLEST_CLUSTER = 0.1  # of an average one; components of fewer vertices are fragments
-_DENSE_UP_TO = 400
-_STORED_UP_TO = 5000  # where Θ is stored as an array anyway
-_MOST_ITERATIONS = 200
-_MOST_FILTER_DEGREE = 100
-_WIDEST_BLOCK = 300
-# How much more than the rest a filter lifts the eigenvalue 1: any more, and what rounding has
-# mixed in of the top eigenvectors would drown the others.
-_FILTER_LIFT = 1e10
+_MIN_CLUSTER_FRACTION = 0.1  # of an average cluster; smaller components are fragments
+_EIGENVECTORS_PER_CLUSTER = 5
+_MAX_EXTRA_EIGENVECTORS = 200
+_MAX_DENSE_VERTICES = 400
+_MAX_DENSE_VERTICES_STORED = 5000  # if Θ is stored as an array anyway
+_MAX_ITERATIONS = 200
+_MAX_FILTER_DEGREE = 100
+_MAX_BLOCK_WIDTH = 300
+# Amplification of the eigenvalue 1 by a filter, relative to the eigenvalues it damps. With more,
+# rounding errors along the top eigenvectors would exceed the other components.
+_FILTER_AMPLIFICATION = 1e10
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The largest eigenvalues of Θ, falling, their eigenvectors, and ‖Θv − λv‖ for each."""
+    """The largest eigenpairs of Θ.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (n_eigenvectors,)
+        λ, descending.
+    eigenvectors : ndarray of shape (n_vertices, n_eigenvectors)
+        Orthonormal columns v.
+    residuals : ndarray of shape (n_eigenvectors,)
+        ‖Θv − λv‖.
+    """
 
     eigenvalues: NDArray
     eigenvectors: NDArray
     residuals: NDArray
 
+    def first(self, count: int) -> Spectrum:
+        """Return the first `count` eigenpairs."""
+        return Spectrum(
+            self.eigenvalues[:count], self.eigenvectors[:, :count], self.residuals[:count]
+        )
+
+    def on_vertices(self, mask: NDArray[np.bool_]) -> Spectrum:
+        """Return the eigenpairs of a larger graph, whose vertices of a mask are those of this one.
+
+        The eigenvectors are zero on the other vertices.
+        """
+        if mask.all():
+            return self
+        eigenvectors = np.zeros((len(mask), len(self.eigenvalues)))
+        eigenvectors[mask] = self.eigenvectors
+        return Spectrum(self.eigenvalues, eigenvectors, self.residuals)
+
+    def to_state(self) -> State:
+        """Return the arrays."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a spectrum from its state; raise InputError if the state is not one."""
+        eigenvalues = require_array(state, "eigenvalues", (None,))
+        eigenvectors = require_array(state, "eigenvectors", (None, len(eigenvalues)))
+        residuals = require_array(state, "residuals", (len(eigenvalues),))
+        require(len(eigenvalues) <= len(eigenvectors), "eigenvectors")
+        return cls(eigenvalues, eigenvectors, residuals)
+
 
 def top_eigenpairs(
-    graph: Hypergraph | Graph,
+    graph: GraphLike,
     count: int,
     *,
+    known: Spectrum | None = None,
     tol: float = 1e-6,
     random_state: np.random.RandomState | int | None = None,
 ) -> Spectrum:
-    """The `count` largest eigenpairs of Θ.
+    """Compute the largest eigenpairs of Θ.
 
-    Real hypergraphs have many components, each with its own eigenvalue 1, and more eigenvalues
-    crowded beneath: there single-vector Lanczos (ARPACK) does not converge. The eigenvectors of
-    the components are known, √d on each, and are taken as they are, the largest component
-    first. The others are found with those projected out, by a block method (`_filtered`), to a
-    residual of `tol`; what does not get there is reported by a warning with the figure.
+    The eigenvectors of the eigenvalue 1 are known: √d on each connected component, the largest
+    component first. The others are computed orthogonal to them, by a dense solver for small graphs
+    and by Chebyshev-filtered subspace iteration for large ones. (Hypergraphs of real data have many
+    components and clustered eigenvalues near 1, for which the Lanczos method of ARPACK does not
+    converge.) Residuals above `tol` give a ConvergenceWarning.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    count : int
+        The number of eigenpairs.
+    known : Spectrum, optional
+        The largest eigenpairs of the same graph, as far as they were computed before. Only those
+        that are missing are solved for, orthogonal to the known ones.
+    tol : float, default=1e-6
+        The largest residual ‖Θv − λv‖ accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of the initial subspace.
+
+    Returns
+    -------
+    Spectrum
 
     Examples
     --------
-    >>> graph = Hypergraph.from_edges([[0, 1], [1, 2], [3, 4]])
-    >>> top_eigenpairs(graph, 3).values.round(6)
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1], [1, 2], [3, 4]])
+    >>> top_eigenpairs(hypergraph, 3).eigenvalues.round(6)
     array([1. , 1. , 0.5])
     """
-    n = graph.n_vertices
-    if not 1 <= count <= n:
-        raise ValueError(f"count must be from 1 to the number of vertices ({n}), got {count}")
-    known = _component_vectors(graph)
-    found = min(known.shape[1], count)
-    values, vectors = np.ones(found), known[:, :found].toarray()
-    if found < count:
-        wanted = count - found
-        if n <= max(_DENSE_UP_TO, 3 * count, _STORED_UP_TO if graph.is_dense else 0):
-            more, block = _dense(graph, known, wanted)
-        else:
-            more, block = _filtered(graph, known, wanted, tol, random_state)
-        values = np.concatenate([values, more[:wanted]])
-        vectors = np.hstack([vectors, block[:, :wanted]])
-    residuals = np.linalg.norm(graph.theta @ vectors - vectors * values, axis=0)
+    check_whole("count", count, 1, graph.n_vertices, hint="(the number of vertices)")
+    if known is not None and len(known.eigenvalues) >= count:
+        return known.first(count)
+    deflation = _Deflation(_component_vectors(graph), known)
+    eigenvalues, eigenvectors = deflation.first(count)
+    missing = count - len(eigenvalues)
+    if missing:
+        more, block = _solve(graph, deflation, missing, tol, random_state)
+        eigenvalues = np.concatenate([eigenvalues, more[:missing]])
+        eigenvectors = np.hstack([eigenvectors, block[:, :missing]])
+    if known is not None:  # within the tolerance, a new eigenvalue can exceed a known one
+        order = deflation.order(eigenvalues)
+        eigenvalues, eigenvectors = eigenvalues[order], np.take(eigenvectors, order, axis=1)
+    residuals = np.linalg.norm(graph.theta @ eigenvectors - eigenvectors * eigenvalues, axis=0)
     if residuals.max() > tol:
-        warnings.warn(
-            f"the eigenvectors did not reach a residual of {tol:g}: the largest is "
-            f"{residuals.max():.1e}; ask for fewer clusters or for larger hyperedges",
-            ConvergenceWarning,
-            stacklevel=2,
+        warn_not_converged(
+            f"the eigenvectors of Θ did not reach a residual of {tol:g}: the largest is "
+            f"{residuals.max():.1e}; reduce the number of clusters or enlarge the hyperedges"
         )
-    return Spectrum(values, vectors, residuals)
+    return Spectrum(eigenvalues, eigenvectors, residuals)
 
 
-def fragments(graph: Hypergraph | Graph, n_clusters: int) -> NDArray:
-    """Mask of the vertices in components far too small for a cluster: with less than a tenth of an
-    average cluster, or alone where there are more components than clusters."""
+def n_eigenvectors(n_clusters: int) -> int:
+    """Return the number of eigenvectors of a full spectrum: min(5k, k + 200) for k clusters."""
+    extended = n_clusters + _MAX_EXTRA_EIGENVECTORS
+    return min(_EIGENVECTORS_PER_CLUSTER * n_clusters, extended)
+
+
+def fragments(graph: GraphLike, n_clusters: int) -> NDArray[np.bool_]:
+    """Return the mask of the vertices in connected components that are too small for a cluster.
+
+    These are components of fewer than 0.1·n/k vertices, for n vertices and k clusters, and single
+    vertices if there are more components than clusters.
+    """
     count, component = graph.connected_components()
     sizes = np.bincount(component, minlength=count)[component]
-    small = sizes < _SMALLEST_CLUSTER * len(sizes) / n_clusters
+    small = sizes < _MIN_CLUSTER_FRACTION * len(sizes) / n_clusters
     return small | (sizes == 1) if count > n_clusters else small
 
 
-def eigenpairs_among(
-    graph: Hypergraph | Graph,
-    linked: NDArray,
+def eigenpairs_on(
+    graph: GraphLike,
+    mask: NDArray[np.bool_],
     count: int,
     random_state: np.random.RandomState | int | None,
+    *,
+    known: Spectrum | None = None,
 ) -> Spectrum:
-    """The top eigenpairs of the components that the mask names, zero on the other vertices."""
-    if linked.all():
-        return top_eigenpairs(graph, min(count, len(linked)), random_state=random_state)
-    part = graph.subhypergraph(linked)
-    found = top_eigenpairs(part, min(count, part.n_vertices), random_state=random_state)
-    vectors = np.zeros((len(linked), found.eigenvectors.shape[1]))
-    vectors[linked] = found.eigenvectors
-    return Spectrum(found.eigenvalues, vectors, found.residuals)
+    """Compute the largest eigenpairs on some connected components, zero on the other vertices.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    mask : ndarray of bool of shape (n_vertices,)
+        The vertices of these components.
+    count : int
+        The number of eigenpairs, at most the number of these vertices.
+    random_state : int, RandomState or None
+    known : Spectrum, optional
+        The largest of these eigenpairs, on the vertices of the mask only (see `top_eigenpairs`).
+    """
+    part = graph if mask.all() else graph.subhypergraph(mask)
+    count = min(count, part.n_vertices)
+    found = top_eigenpairs(part, count, known=known, random_state=random_state)
+    return found.on_vertices(mask)
 
 
-def _component_vectors(graph: Hypergraph | Graph) -> sparse.csc_array:
-    """√d on each component, of unit length, the component of most vertices first."""
+def _component_vectors(graph: GraphLike) -> sparse.csc_array:
+    """Return √d on each component, of unit length, the component of most vertices first."""
     count, labels = graph.connected_components()
     order = np.argsort(-np.bincount(labels, minlength=count), kind="stable")
     place = np.empty(count, np.int64)
@@ -124,59 +202,128 @@ def _component_vectors(graph: Hypergraph | Graph) -> sparse.csc_array:
     )
 
 
-def _dense(
-    graph: Hypergraph | Graph, known: sparse.csc_array, count: int
-) -> tuple[NDArray, NDArray]:
-    """The top eigenpairs beside the known ones, which are moved from 1 to −2, below every other."""
-    theta = graph.theta_dense() - 3 * (known @ known.T).toarray()
-    n = len(theta)
-    values, vectors = eigh(
-        theta, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False
-    )
-    return values[::-1], vectors[:, ::-1]
+class _Deflation:
+    """Known eigenvectors, to be projected out of those that are solved for.
+
+    Parameters
+    ----------
+    components : csc_array of shape (n_vertices, n_components)
+        The eigenvectors of the eigenvalue 1.
+    known : Spectrum or None
+        Eigenpairs that were computed before, those of the components first.
+    """
+
+    def __init__(self, components: sparse.csc_array, known: Spectrum | None) -> None:
+        n, count = components.shape
+        self.components = components
+        self.eigenvalues, self.eigenvectors = np.empty(0), np.empty((n, 0))
+        if known is not None and len(known.eigenvalues) > count:
+            self.eigenvalues = known.eigenvalues[count:]
+            self.eigenvectors = known.eigenvectors[:, count:]
+
+    def first(self, count: int) -> tuple[NDArray, NDArray]:
+        """Return the known eigenpairs, at most `count`."""
+        vectors = self.components[:, :count].toarray()
+        ones = np.ones(vectors.shape[1])
+        if not len(self.eigenvalues):
+            return ones, vectors
+        return np.concatenate([ones, self.eigenvalues]), np.hstack([vectors, self.eigenvectors])
+
+    def order(self, eigenvalues: NDArray) -> NDArray:
+        """Return the order of falling eigenvalues, those of the components kept in place."""
+        count = min(self.components.shape[1], len(eigenvalues))
+        rest = np.argsort(-eigenvalues[count:], kind="stable")
+        return np.concatenate([np.arange(count), count + rest])
+
+    def project(self, block: NDArray) -> NDArray:
+        """Return the block with the known eigenvectors projected out."""
+        block = block - self.components @ (self.components.T @ block)
+        return self.project_computed(block)
+
+    def project_computed(self, block: NDArray) -> NDArray:
+        """Project out the eigenvectors that were computed, which are exact to a tolerance only."""
+        if not len(self.eigenvalues):
+            return block
+        return block - self.eigenvectors @ (self.eigenvectors.T @ block)
+
+    def projector(self) -> NDArray:
+        """Return the orthogonal projector on the known eigenvectors as an array."""
+        projector = (self.components @ self.components.T).toarray()
+        if len(self.eigenvalues):
+            projector += self.eigenvectors @ self.eigenvectors.T
+        return projector
 
 
-def _filtered(
-    graph: Hypergraph | Graph,
-    known: sparse.csc_array,
+def _solve(
+    graph: GraphLike,
+    deflation: _Deflation,
     count: int,
     tol: float,
     random_state: np.random.RandomState | int | None,
 ) -> tuple[NDArray, NDArray]:
-    """The top eigenpairs beside the known ones, by subspace iteration with a Chebyshev filter.
+    """Return at least `count` of the largest eigenpairs beside the known ones."""
+    n = graph.n_vertices
+    total = count + deflation.components.shape[1] + len(deflation.eigenvalues)
+    stored = _MAX_DENSE_VERTICES_STORED if graph.is_dense else 0
+    if n <= max(_MAX_DENSE_VERTICES, 3 * total, stored):
+        return _dense(graph, deflation, count)
+    return _filtered(graph, deflation, count, tol, random_state)
 
-    A block wider than asked for is multiplied by a polynomial of Θ that damps everything below
-    the block's own smallest Ritz value, freed of the known eigenvectors, made orthonormal and
-    rotated to Ritz vectors, until the `count` first have residuals below tol. Eigenvalues may
-    be crowded or multiple: where that makes progress slow, the block grows past the crowd.
+
+def _dense(graph: GraphLike, deflation: _Deflation, count: int) -> tuple[NDArray, NDArray]:
+    """Solve by LAPACK, with the known eigenvalues shifted by −3, below all others."""
+    theta = graph.theta_dense() - 3 * deflation.projector()
+    n = len(theta)
+    eigenvalues, eigenvectors = eigh(
+        theta, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False
+    )
+    return eigenvalues[::-1], eigenvectors[:, ::-1]
+
+
+def _filtered(
+    graph: GraphLike,
+    deflation: _Deflation,
+    count: int,
+    tol: float,
+    random_state: np.random.RandomState | int | None,
+) -> tuple[NDArray, NDArray]:
+    """Solve by subspace iteration with a Chebyshev filter.
+
+    A block of more than `count` vectors is multiplied by a polynomial of Θ that damps all
+    eigenvalues below the smallest Ritz value of the block, freed of the known eigenvectors, made
+    orthonormal and rotated to Ritz vectors, until the first `count` have residuals below `tol`.
+    Where multiple or clustered eigenvalues slow this down, the block is widened.
     """
     theta, low, n = graph.theta, graph.theta_lower_bound, graph.n_vertices
     rng = check_random_state(random_state)
     block = rng.standard_normal((n, count + max(10, count // 2)))
     cut, worst = 0.5, np.inf
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         block = _chebyshev(theta, block, low, cut)
-        basis, _ = np.linalg.qr(block - known @ (known.T @ block))
-        image = theta @ basis
-        values, rotation = np.linalg.eigh(basis.T @ image)
-        values, rotation = values[::-1], rotation[:, ::-1]
+        basis, _ = np.linalg.qr(deflation.project(block))
+        # Errors of the known eigenvectors are no reason to iterate on.
+        image = deflation.project_computed(theta @ basis)
+        eigenvalues, rotation = np.linalg.eigh(basis.T @ image)
+        eigenvalues, rotation = eigenvalues[::-1], rotation[:, ::-1]
         block = basis @ rotation
-        residuals = np.linalg.norm(image @ rotation - block * values, axis=0)
-        before, worst = worst, residuals[:count].max()
+        residuals = np.linalg.norm(image @ rotation - block * eigenvalues, axis=0)
+        previous, worst = worst, residuals[:count].max()
         if worst <= 0.1 * tol:
             break
-        cut = np.clip(values[-1], 0.01, 1 - 1e-8)
+        cut = np.clip(eigenvalues[-1], 0.01, 1 - 1e-8)
         width = block.shape[1]
-        if worst > 0.1 * before and 3 * width <= n and width < max(_WIDEST_BLOCK, 4 * count):
+        slow = worst > 0.1 * previous
+        if slow and 3 * width <= n and width < max(_MAX_BLOCK_WIDTH, 4 * count):
             block = np.hstack([block, rng.standard_normal((n, width // 2))])
-    return values, block
+    return eigenvalues, block
 
 
 def _chebyshev(theta: LinearOperator, block: NDArray, low: float, cut: float) -> NDArray:
-    """T(Θ)·block, T the Chebyshev polynomial that is small on [low, cut], scaled to 1 at 1."""
+    """Return T(Θ)·block, T the Chebyshev polynomial of [low, cut], scaled to T(1) = 1."""
     middle, half = (cut + low) / 2, (cut - low) / 2
     ratio = half / (1 - middle)
-    degree = min(int(np.log(2 * _FILTER_LIFT) / np.arccosh(1 / ratio)), _MOST_FILTER_DEGREE)
+    amplified = np.log(2 * _FILTER_AMPLIFICATION) / np.arccosh(1 / ratio)
+    degree = min(int(amplified), _MAX_FILTER_DEGREE)
     scale = ratio
     previous, current = block, (theta @ block - middle * block) * (ratio / half)
     for _ in range(degree - 1):
@@ -190,26 +337,29 @@ def _chebyshev(theta: LinearOperator, block: NDArray, low: float, cut: float) ->
 def embed(
     spectrum: Spectrum,
     n_clusters: int,
-    kind: Kind,
+    weighting: EigenvectorWeighting,
     *,
     normalize_rows: bool = True,
 ) -> NDArray:
-    """The vertices as points: a row of scaled eigenvectors each.
+    """Embed the vertices by weighted eigenvectors, one row each.
 
-    - "equal": the `n_clusters` top eigenvectors as they are (the paper).
-    - "resolvent": all eigenvectors of the spectrum, each times μ / (1 − λ + μ) with
-      μ = 1 − λ_k, the columns of μ(L + μI)⁻¹: those past the k-th count as well, the less the
-      further their λ is from 1.
+    - "equal": v₁ … v_k, the k = `n_clusters` first eigenvectors (the paper).
+    - "resolvent": all eigenvectors, vⱼ·μ / (1 − λⱼ + μ) with μ = 1 − λ_k, which spans the columns
+      of μ(L + μI)⁻¹ (an extension). If 1 − λ_k = 0, μ is the first positive 1 − λⱼ, j > k.
 
-    With `normalize_rows` every row is scaled to unit length (Ng, Jordan and Weiss); a vertex that no
-    eigenvector touches stays at the origin.
+    With `normalize_rows` every row is scaled to unit length (Ng, Jordan and Weiss); a row of zeros
+    is kept.
+
+    References
+    ----------
+    A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an algorithm",
+    Advances in Neural Information Processing Systems, 2001.
     """
-    if kind == "equal":
+    if weighting == "equal":
         points = spectrum.eigenvectors[:, :n_clusters]
     else:
         gaps = np.maximum(1 - spectrum.eigenvalues, 0)
-        # With more components than clusters 1 − λ_k is zero: take the first gap that is not.
-        open_gaps = gaps[n_clusters - 1 :][gaps[n_clusters - 1 :] > 1e-8]
-        mu = open_gaps[0] if len(open_gaps) else 1.0
+        positive = gaps[n_clusters - 1 :][gaps[n_clusters - 1 :] > 1e-8]
+        mu = positive[0] if len(positive) else 1.0
         points = spectrum.eigenvectors * (mu / (gaps + mu))
     return unit_length(points) if normalize_rows else points

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg._progress import Progress, reporting
-from enhg.preprocessing import check_samples
+from enhg._validation import check_samples
 
 _CHECK_EVERY = 10
 _FIRST_PENALTY = 2.0

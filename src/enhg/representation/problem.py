@@ -14,11 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from enhg._npz import State, require, require_array, require_sparse, require_value
 
 Loss = Literal["norm", "squared"]
 GammaScale = Literal["relative", "absolute"]
@@ -107,5 +109,42 @@ class Representation:
 
     @cached_property
     def relative_residuals(self) -> NDArray:
-        lengths = np.linalg.norm(self.samples, axis=1)
-        return np.where(lengths > 0, np.linalg.norm(self.residuals, axis=1) / np.where(lengths > 0, lengths, 1), 0)
+        """‖xᵢ − Σⱼ zᵢⱼaⱼ‖/‖xᵢ‖; 0 for a zero sample."""
+        lengths = np.linalg.norm(self.samples.astype(np.float64), axis=1)
+        residuals = np.linalg.norm(self.residuals.astype(np.float64), axis=1)
+        return np.divide(residuals, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+    def to_state(self) -> State:
+        """Everything that `from_state` needs but the samples and the dictionary."""
+        return {
+            "coefficients": self.coefficients,
+            "certificate": self.certificate,
+            "l1_penalty": self.l1_penalty,
+            "ridge_penalty": self.ridge_penalty,
+            "sparse_errors": self.sparse_errors,
+        }
+
+    @classmethod
+    def from_state(cls, state: State, samples: NDArray) -> Self:
+        """Make the representation of samples by each other of the state of another.
+
+        Parameters
+        ----------
+        state : State
+        samples : ndarray of shape (n_samples, n_features)
+            X, which is the dictionary too.
+        """
+        n, d = samples.shape
+        coefficients = require_sparse(state, "coefficients", (n, n))
+        # A certificate is infinite where the solver failed.
+        certificate = require_array(state, "certificate", (n,), "f", finite=False)
+        l1_penalty = require_array(state, "l1_penalty", (n,), "f")
+        ridge_penalty = require_array(state, "ridge_penalty", (n,), "f")
+        require(bool((l1_penalty >= 0).all()), "l1_penalty")
+        require(bool((ridge_penalty >= 0).all()), "ridge_penalty")
+        errors = require_value(state, "sparse_errors")
+        if errors is not None:
+            errors = require_sparse(state, "sparse_errors", (n, d))
+        return cls(
+            coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors
+        )

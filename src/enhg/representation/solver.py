@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
-from enhg.preprocessing import check_samples
+from enhg._validation import check_samples
 from enhg.representation import _kernels
 from enhg.representation.problem import SIGMA_FLOOR, GammaScale, Loss, Problem, Representation
 

@@ -1,0 +1,1 @@
+"""Structures: estimators that turn samples into a hypergraph or a graph."""

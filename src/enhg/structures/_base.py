@@ -1,10 +1,10 @@
-"""What all structures share: from samples as they come to what a structure is built of."""
+"""Base class of all structures, and functions that several of them use."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral, Real
-from typing import Self
+from contextlib import nullcontext
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,77 +13,106 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import kneighbors_graph
 
 from enhg._progress import Progress
+from enhg._validation import check_samples, check_whole, validated
+from enhg.exceptions import InputError
 from enhg.graph import Graph
-from enhg.preprocessing import Normalization, Normalizer, check_samples
+from enhg.hypergraph import Hypergraph
+from enhg.preprocessing.choice import Preprocessing, is_own, make_preprocessing
 
 
 class Structure(BaseEstimator, ABC):
-    """From samples to a hypergraph or a graph, which `fit` leaves in `graph_`."""
+    """Base class: `fit` turns samples into a hypergraph or a graph.
 
-    preprocessing: Normalization
+    Attributes
+    ----------
+    graph_ : Hypergraph or Graph
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+        The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
+    n_features_in_ : int
+    """
+
+    preprocessing: Preprocessing
+    preprocessing_: Any
+    graph_: Hypergraph | Graph
+    samples_: NDArray
+    n_features_in_: int
 
     def fit(self, X: ArrayLike, y: object = None, *, progress: Progress = None) -> Self:
-        """Build the structure of the samples; `progress` is called with (done, in all)."""
-        self._check_choices()
+        """Build the hypergraph or graph of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        progress : bool or callable, optional
+            True for a progress bar on standard error; a function is called with (done, total).
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
         samples = check_samples(X, min_samples=2)
-        self.n_features_in_ = samples.shape[1]
-        self.samples_ = samples
-        self.normalizer_ = Normalizer.of(samples, self.preprocessing)
-        self._build(self.normalizer_(samples), progress)
+        with validated():
+            self.preprocessing_ = make_preprocessing(self.preprocessing, samples)
+        self.samples_, self.n_features_in_ = samples, samples.shape[1]
+        preprocessed = preprocess(self.preprocessing_, samples)
+        with validated():
+            self._build(preprocessed, progress)
         return self
 
-    def _check_choices(self) -> None:
-        """Raise ValueError where a parameter is wrong."""
+    def _check_parameters(self) -> None:
+        """Raise InputError if a parameter of the constructor is wrong."""
 
     @abstractmethod
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        """Set `graph_` from samples that are checked and normalized."""
+        """Set `graph_` from preprocessed samples."""
 
 
-def require_positive(**numbers: object) -> None:
-    for name, value in numbers.items():
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if not number or not 0 < float(value) < np.inf:  # type: ignore[arg-type]
-            raise ValueError(f"{name} must be a positive number, got {value!r}")
-
-
-def require_one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+def preprocess(transformer: Any, samples: NDArray) -> NDArray:
+    """Transform validated samples; the output of a transformer of another package is validated."""
+    with validated():
+        transformed = transformer.transform(samples)
+    with validated() if is_own(transformer) else nullcontext():
+        transformed = check_samples(transformed, name="the output of preprocessing")
+    if len(transformed) != len(samples):
+        raise InputError(
+            f"preprocessing must keep the number of samples ({len(samples)}), got a transformer "
+            f"that returns {len(transformed)}",
+            parameter="preprocessing",
+        )
+    return transformed
 
 
 def neighbor_distances(X: NDArray, n_neighbors: int) -> sparse.csr_array:
-    """Row i holds the distances of sample i to its k nearest others."""
-    if (
-        not isinstance(n_neighbors, Integral)
-        or isinstance(n_neighbors, bool)
-        or not 1 <= n_neighbors < len(X)
-    ):
-        raise ValueError(
-            f"n_neighbors must be a whole number from 1 to the number of samples less one ({len(X) - 1}), got {n_neighbors!r}"
-        )
-    return sparse.csr_array(
-        kneighbors_graph(X, int(n_neighbors), mode="distance", include_self=False)
-    )
-
-
-def heat_of_neighbors(distances: NDArray, bandwidth: float) -> NDArray:
-    """`heat`, and a trace where it is too small for a number, so that neighbors stay joined."""
-    return np.maximum(heat(distances, bandwidth), np.finfo(float).tiny)
+    """Distances of every sample to its `n_neighbors` nearest others, a sample a row."""
+    others = len(X) - 1
+    hint = "(the number of samples less one)"
+    check_whole("n_neighbors", n_neighbors, 1, others, hint=hint)
+    distances = kneighbors_graph(X, int(n_neighbors), mode="distance", include_self=False)
+    return sparse.csr_array(distances)
 
 
 def heat(distances: NDArray, bandwidth: float) -> NDArray:
-    """exp(−d²/t) with √t = bandwidth times the median of the distances."""
-    scale = np.median(distances) or distances.mean() or 1.0  # of samples that are mostly equal
+    """exp(−d²/t) with √t = bandwidth · median(d)."""
+    # The median is 0 if most samples are equal.
+    scale = np.median(distances) or distances.mean() or 1.0
     return np.exp(-((distances / (bandwidth * scale)) ** 2))
 
 
+def heat_of_neighbors(distances: NDArray, bandwidth: float) -> NDArray:
+    """`heat`, at least the smallest positive number, so that neighbors stay connected."""
+    return np.maximum(heat(distances, bandwidth), np.finfo(float).tiny)
+
+
 def symmetric_graph(weights: NDArray | sparse.csr_array) -> Graph:
-    """(W + Wᵀ)/2 as a graph; what nothing is joined to has a loop of weight 1."""
+    """The graph with adjacency (W + Wᵀ)/2; a vertex without edges gets a loop of weight 1."""
     adjacency = (weights + weights.T) / 2
-    alone = np.asarray(adjacency.sum(axis=1)) == 0
-    if alone.any():
-        adjacency = adjacency + (
-            sparse.diags_array(alone.astype(float)) if sparse.issparse(weights) else np.diag(alone)
-        )
-    return Graph(sparse.csr_array(adjacency) if sparse.issparse(weights) else adjacency)
+    isolated = np.asarray(adjacency.sum(axis=1)) == 0
+    if not sparse.issparse(weights):
+        return Graph(adjacency + np.diag(isolated))
+    if isolated.any():
+        adjacency = adjacency + sparse.diags_array(isolated.astype(float))
+    return Graph(sparse.csr_array(adjacency))

@@ -1,4 +1,4 @@
-"""Compiled loops over sparse rows."""
+"""Compiled loops over the rows of sparse matrices."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -7,23 +7,27 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from enhg._numba import CACHE
 
-@njit(nogil=True, cache=True)
-def products_on_pattern(indptr, indices, data, width, pattern_indptr, pattern_indices, out):
-    """out[p] = |⟨zᵢ, zⱼ⟩| for every entry p = (i, j) of a sparse pattern, zᵢ = CSR row i.
 
-    Each row is spread out once and met with the rows its pattern names: the cost is that of the
-    pattern, and nothing n×n is formed.
+@njit(nogil=True, cache=CACHE)
+def products_on_pattern(
+    indptr, indices, data, n_columns, pattern_indptr, pattern_indices, products
+):
+    """products[p] = |⟨zᵢ, zⱼ⟩| for every entry p = (i, j) of a CSR pattern; zᵢ is CSR row i.
+
+    Row i is scattered to a dense vector once and multiplied with the sparse rows j of its pattern,
+    so the n×n matrix of all products is never formed.
     """
-    spread = np.zeros(width)
+    row = np.zeros(n_columns)
     for i in range(indptr.shape[0] - 1):
         for k in range(indptr[i], indptr[i + 1]):
-            spread[indices[k]] = data[k]
+            row[indices[k]] = data[k]
         for p in range(pattern_indptr[i], pattern_indptr[i + 1]):
             j = pattern_indices[p]
             product = 0.0
             for k in range(indptr[j], indptr[j + 1]):
-                product += data[k] * spread[indices[k]]
-            out[p] = abs(product)
+                product += data[k] * row[indices[k]]
+            products[p] = abs(product)
         for k in range(indptr[i], indptr[i + 1]):
-            spread[indices[k]] = 0.0
+            row[indices[k]] = 0.0

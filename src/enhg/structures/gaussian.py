@@ -1,4 +1,4 @@
-"""G-graph: all pairs of samples, joined by a Gaussian of their distance (paper, V)."""
+"""G-graph: the complete graph with Gaussian weights."""
 
 from __future__ import annotations
 
@@ -7,25 +7,35 @@ from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances
 
 from enhg._progress import Progress
-from enhg.preprocessing import Normalization
-from enhg.structures._base import Structure, heat, require_positive, symmetric_graph
+from enhg._validation import check_positive
+from enhg.preprocessing.choice import Preprocessing
+from enhg.structures._base import Structure, heat, symmetric_graph
 
 
 class GaussianGraph(Structure):
     """The complete graph with a(i, j) = exp(−‖xᵢ − xⱼ‖²/t).
 
-    n×n numbers are stored, so it is for a few thousand samples.
+    The adjacency is a dense n×n array: for a few thousand samples.
 
     Parameters
     ----------
-    bandwidth : float
-        √t as a multiple of the median distance of all pairs.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
+    bandwidth : float, default=1.0
+        √t in multiples of the median distance of all pairs.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
 
     Attributes
     ----------
     graph_ : Graph
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    References
+    ----------
+    Ng, Jordan, Weiss, *On spectral clustering: analysis and an algorithm*, NIPS 2001.
 
     Examples
     --------
@@ -33,12 +43,12 @@ class GaussianGraph(Structure):
     Graph(n_vertices=3, n_edges=3)
     """
 
-    def __init__(self, bandwidth: float = 1.0, *, preprocessing: Normalization = "auto") -> None:
+    def __init__(self, bandwidth: float = 1.0, *, preprocessing: Preprocessing = "auto") -> None:
         self.bandwidth = bandwidth
         self.preprocessing = preprocessing
 
-    def _check_choices(self) -> None:
-        require_positive(bandwidth=self.bandwidth)
+    def _check_parameters(self) -> None:
+        check_positive("bandwidth", self.bandwidth)
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         distances = pairwise_distances(samples.astype(np.float64, copy=False))

@@ -1,12 +1,273 @@
-"""Hyperedges from coefficients."""
+"""Hyperedges from coefficients: selection of members, memberships, incidence and weights."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
+
+from enhg._npz import State, require_parameters, saved_parameters
+from enhg._validation import check_choice, check_fraction, check_nonnegative, check_whole
+from enhg.hypergraph import Hypergraph
+from enhg.structures._kernels import products_on_pattern
+
+Selection = Literal["top", "largest", "mean"]
+Membership = Literal["soft", "binary"]
+Weighting = Literal["product", "cosine", "uniform", "coefficient_sum"]
+
+_THRESHOLDS = {"top": 10.0, "largest": 0.3, "mean": 1.0}
 
 
 class HyperedgeRule(BaseEstimator):
-    def __init__(self, selection="top", threshold=None, *, positive=False, symmetrize=False, membership="soft", weighting="product"):
+    """Rule that makes one hyperedge of every row of coefficients.
+
+    Hyperedge eᵢ contains its centroid i, with membership 1, and every sample j whose coefficient
+    zᵢⱼ is selected. With Eᵢ the set of these members j ≠ i:
+
+        h(j, eᵢ) = |zᵢⱼ| / Σ_{k∈Eᵢ} |zᵢₖ|,   w(eᵢ) = Σ_{j∈Eᵢ} |⟨zᵢ, zⱼ⟩|
+
+    A row without coefficients becomes a hyperedge of its centroid alone. A weight of 0 is replaced
+    by the smallest positive weight, so that every vertex has a positive degree.
+
+    Parameters
+    ----------
+    selection : {"top", "largest", "mean"}, default="top"
+        Which coefficients of a row make a sample a member:
+
+        - "top": the `threshold` largest |zᵢⱼ|; ties go to the smaller index;
+        - "largest": |zᵢⱼ| > `threshold` · maxₖ |zᵢₖ|;
+        - "mean": |zᵢⱼ| > `threshold` · (1/n) Σₖ |zᵢₖ|, the paper's θ if `threshold` is 1.
+    threshold : float, optional
+        By default 10, 0.3 and 1, in the order above.
+    positive : bool, default=False
+        Select by max(zᵢⱼ, 0) (the paper's algorithm) instead of |zᵢⱼ| (its equation).
+    symmetrize : bool, default=False
+        Select by (|zᵢⱼ| + |zⱼᵢ|)/2 instead of |zᵢⱼ|. New samples have no zⱼᵢ; theirs is |zᵢⱼ|.
+    membership : {"soft", "binary"}, default="soft"
+        h(j, eᵢ) as above (an extension), or 1 (the paper).
+    weighting : {"product", "cosine", "uniform", "coefficient_sum"}, default="product"
+        w(eᵢ) as above (the paper), the same with zᵢ scaled to unit length, 1, or Σ_{j∈Eᵢ} |zᵢⱼ|.
+
+    Examples
+    --------
+    >>> Z = sparse.csr_array([[0, 0.9, 0.3], [0.8, 0, 0], [0.5, 0.5, 0]])
+    >>> HyperedgeRule("top", 2).build(Z).incidence.toarray()
+    array([[1.  , 1.  , 0.5 ],
+           [0.75, 1.  , 0.5 ],
+           [0.25, 0.  , 1.  ]])
+    """
+
+    def __init__(
+        self,
+        selection: Selection = "top",
+        threshold: float | None = None,
+        *,
+        positive: bool = False,
+        symmetrize: bool = False,
+        membership: Membership = "soft",
+        weighting: Weighting = "product",
+    ) -> None:
         self.selection = selection
         self.threshold = threshold
         self.positive = positive
         self.symmetrize = symmetrize
         self.membership = membership
         self.weighting = weighting
+
+    def check_parameters(self) -> None:
+        """Raise InputError if a parameter is wrong."""
+        check_choice("selection", self.selection, _THRESHOLDS)
+        check_choice("membership", self.membership, ("soft", "binary"))
+        weightings = ("product", "cosine", "uniform", "coefficient_sum")
+        check_choice("weighting", self.weighting, weightings)
+        value = self.threshold
+        if value is None:
+            return
+        if self.selection == "top":
+            whole = int(value) if isinstance(value, float) and value.is_integer() else value
+            check_whole("threshold", whole, 1, hint="with selection='top'")
+        elif self.selection == "largest":
+            check_fraction("threshold", value, open_interval=False)
+        else:
+            check_nonnegative("threshold", value)
+
+    def build(self, coefficients: sparse.csr_array) -> Hypergraph:
+        """The hypergraph of a square matrix of coefficients.
+
+        Parameters
+        ----------
+        coefficients : csr_array of shape (n_samples, n_samples)
+            Z; row i represents sample i.
+
+        Returns
+        -------
+        Hypergraph
+            With n_samples vertices and as many hyperedges.
+        """
+        compared = coefficients
+        if self.symmetrize:
+            magnitudes = _magnitudes(coefficients, positive=self.positive)
+            compared = sparse.csr_array(magnitudes + magnitudes.T) / 2
+        members = self.select(compared)
+        weights = self._weights(coefficients, members)
+        return Hypergraph(incidence_matrix(self.memberships(members)), replace_zeros(weights))
+
+    def select(self, coefficients: sparse.csr_array) -> sparse.csr_array:
+        """The magnitudes of the coefficients that make samples members, row by row.
+
+        Parameters
+        ----------
+        coefficients : csr_array of shape (n_rows, n_samples)
+
+        Returns
+        -------
+        csr_array of shape (n_rows, n_samples)
+
+        Examples
+        --------
+        >>> Z = sparse.csr_array([[0.0, 0.5, -0.3, 0.1]])
+        >>> HyperedgeRule("largest", 0.5).select(Z).toarray()
+        array([[0. , 0.5, 0.3, 0. ]])
+        """
+        self.check_parameters()
+        threshold = _THRESHOLDS[self.selection] if self.threshold is None else self.threshold
+        z = _magnitudes(coefficients, positive=self.positive)
+        row = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+        if self.selection == "top":
+            kept = np.empty(z.nnz, bool)
+            kept[np.lexsort((-z.data, row))] = np.arange(z.nnz) - z.indptr[row] < threshold
+        elif self.selection == "largest":
+            kept = z.data > threshold * z.max(axis=1).toarray().ravel()[row]
+        else:
+            kept = z.data > threshold * (z.sum(axis=1) / z.shape[1])[row]
+        return sparse.csr_array((z.data[kept], (row[kept], z.indices[kept])), shape=z.shape)
+
+    def memberships(self, members: sparse.csr_array) -> sparse.csr_array:
+        """h(j, eᵢ) of the members j that `select` returned for row i, without the centroid.
+
+        Parameters
+        ----------
+        members : csr_array of shape (n_rows, n_samples)
+
+        Returns
+        -------
+        csr_array of shape (n_rows, n_samples)
+        """
+        values = np.ones_like(members.data)
+        if self.membership == "soft":
+            values = members.data / np.repeat(members.sum(axis=1), np.diff(members.indptr))
+        return _with_data(members, values)
+
+    def _weights(self, z: sparse.csr_array, members: sparse.csr_array) -> NDArray:
+        if self.weighting == "uniform":
+            return np.ones(z.shape[0])
+        if self.weighting == "coefficient_sum":
+            return abs(_entries(z, members)).sum(axis=1)
+        data = z.data
+        if self.weighting == "cosine":
+            lengths = np.sqrt(z.multiply(z).sum(axis=1))
+            data = data / np.repeat(lengths, np.diff(z.indptr))
+        products = np.empty(members.nnz)
+        products_on_pattern(
+            z.indptr, z.indices, data, z.shape[1], members.indptr, members.indices, products
+        )
+        return _with_data(members, products).sum(axis=1)
+
+    def to_state(self) -> State:
+        """The constructor's parameters."""
+        return {"parameters": saved_parameters(self)}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a rule of the state of another."""
+        rule = cls(**require_parameters(state, cls().get_params()))
+        rule.check_parameters()
+        return rule
+
+
+def member_coefficients(coefficients: sparse.csr_array, hypergraph: Hypergraph) -> sparse.csr_array:
+    """zᵢⱼ of every member j ≠ i of hyperedge i.
+
+    Parameters
+    ----------
+    coefficients : csr_array of shape (n_samples, n_samples)
+        Z, of which a `HyperedgeRule` built the hypergraph.
+    hypergraph : Hypergraph
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        Row i stores an entry for every member of hyperedge i but its centroid i. An entry is an
+        explicit 0 if `symmetrize` selected a member by zⱼᵢ alone.
+    """
+    incidence = hypergraph.incidence.T.tocoo()
+    edge, vertex = incidence.coords
+    members = edge != vertex
+    ones = np.ones(np.count_nonzero(members))
+    pattern = sparse.csr_array((ones, (edge[members], vertex[members])), shape=incidence.shape)
+    return _entries(coefficients, pattern)
+
+
+def incidence_matrix(memberships: sparse.csr_array) -> sparse.csr_array:
+    """H: column i contains the centroid i, with membership 1, and row i of the memberships.
+
+    Parameters
+    ----------
+    memberships : csr_array of shape (n_samples, n_samples)
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+    """
+    centroids = sparse.eye_array(memberships.shape[0], format="csr")
+    return sparse.csr_array((memberships + centroids).T)
+
+
+def replace_zeros(weights: NDArray) -> NDArray:
+    """The weights with the smallest positive one (1 if there is none) in place of every 0."""
+    positive = weights > 0
+    least = weights[positive].min() if positive.any() else 1.0
+    return np.where(positive, weights, least)
+
+
+def warn_of_empty_rows(coefficients: sparse.csr_array) -> None:
+    """Warn of samples that no other sample represents."""
+    empty = int((np.diff(coefficients.indptr) == 0).sum())
+    if empty:
+        warnings.warn(
+            f"{empty} of {coefficients.shape[0]} samples are not represented by any other: raise "
+            "gamma (on the relative scale, above 1) or error_weight, or check that the samples are "
+            "neither zero nor constant",
+            stacklevel=4,
+        )
+
+
+def _magnitudes(Z: sparse.csr_array, *, positive: bool) -> sparse.csr_array:
+    """|z|, or max(z, 0) if `positive`, without explicit zeros."""
+    z = sparse.csr_array(Z, copy=True)
+    z.data = np.maximum(z.data, 0) if positive else np.abs(z.data)
+    z.eliminate_zeros()
+    return z
+
+
+def _entries(z: sparse.csr_array, pattern: sparse.csr_array) -> sparse.csr_array:
+    """The entries of z at the places of a pattern, 0 where z has none."""
+    z = z if z.has_sorted_indices else z.sorted_indices()
+    keys, wanted = _entry_keys(z), _entry_keys(pattern)
+    found = np.searchsorted(keys, wanted)
+    present = np.append(keys, -1)[found] == wanted
+    return _with_data(pattern, np.where(present, np.append(z.data, 0)[found], 0))
+
+
+def _entry_keys(matrix: sparse.csr_array) -> NDArray:
+    """row · n_columns + column of every entry."""
+    row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    return row * matrix.shape[1] + matrix.indices
+
+
+def _with_data(matrix: sparse.csr_array, data: NDArray) -> sparse.csr_array:
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

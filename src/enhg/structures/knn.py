@@ -1,4 +1,4 @@
-"""KNN-HG: every sample and its nearest neighbors (Huang, Liu, Zhang, Metaxas, CVPR 2010)."""
+"""KNN-hypergraph: every sample with its nearest neighbors."""
 
 from __future__ import annotations
 
@@ -8,44 +8,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._progress import Progress
+from enhg._validation import check_choice, check_positive
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import Normalization
-from enhg.structures._base import (
-    Structure,
-    heat_of_neighbors,
-    neighbor_distances,
-    require_one_of,
-    require_positive,
-)
-from enhg.structures.elastic_net import incidence_of
+from enhg.preprocessing.choice import Preprocessing
+from enhg.structures._base import Structure, heat_of_neighbors, neighbor_distances
+from enhg.structures.hyperedges import incidence_matrix
 
 
 class KNNHypergraph(Structure):
-    """One hyperedge a sample, of it and its k nearest neighbors.
+    """One hyperedge a sample, of the sample and its nearest neighbors.
 
-    w(eᵢ) = Σ over the members j of exp(−‖xᵢ − xⱼ‖²/t), or 1. The induced graph, with weights
-    divided by the degree of the hyperedge and a loop at every vertex, has the same Θ.
+        w(eᵢ) = 1 + Σⱼ s(i, j),   s(i, j) = exp(−‖xᵢ − xⱼ‖²/t)
+
+    over the neighbors j of sample i.
 
     Parameters
     ----------
-    n_neighbors : int
-        Eight in the paper.
-    weighting : {"heat", "uniform"}
-    membership : {"binary", "soft"}
-        Membership 1, or exp(−‖xᵢ − xⱼ‖²/t).
-    bandwidth : float
-        √t as a multiple of the median distance of neighbors.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
+    n_neighbors : int, default=8
+    weighting : {"heat", "uniform"}, default="heat"
+        w(eᵢ) as above, or 1.
+    membership : {"binary", "soft"}, default="binary"
+        h(j, eᵢ) = 1, or s(i, j) as in the source.
+    bandwidth : float, default=1.0
+        √t in multiples of the median distance of neighbors.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
 
     Attributes
     ----------
     graph_ : Hypergraph
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    Notes
+    -----
+    The induced graph a(u, v) = Σₑ w(e) h(u, e) h(v, e)/δ(e), with its loops, has the same Θ.
+
+    References
+    ----------
+    Huang, Liu, Zhang, Metaxas, *Image retrieval via probabilistic hypergraph ranking*, CVPR 2010.
 
     Examples
     --------
     >>> X = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]]
-    >>> [edge.tolist() for edge in KNNHypergraph(n_neighbors=1, preprocessing="none").fit(X).graph_.edges()]
+    >>> hypergraph = KNNHypergraph(1, preprocessing="none").fit(X).graph_
+    >>> [edge.tolist() for edge in hypergraph.edges()]
     [[0, 1], [0, 1], [0, 2]]
     """
 
@@ -56,7 +66,7 @@ class KNNHypergraph(Structure):
         weighting: Literal["heat", "uniform"] = "heat",
         membership: Literal["binary", "soft"] = "binary",
         bandwidth: float = 1.0,
-        preprocessing: Normalization = "auto",
+        preprocessing: Preprocessing = "auto",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weighting = weighting
@@ -64,10 +74,10 @@ class KNNHypergraph(Structure):
         self.bandwidth = bandwidth
         self.preprocessing = preprocessing
 
-    def _check_choices(self) -> None:
-        require_one_of("weighting", self.weighting, ("heat", "uniform"))
-        require_one_of("membership", self.membership, ("binary", "soft"))
-        require_positive(bandwidth=self.bandwidth)
+    def _check_parameters(self) -> None:
+        check_choice("weighting", self.weighting, ("heat", "uniform"))
+        check_choice("membership", self.membership, ("binary", "soft"))
+        check_positive("bandwidth", self.bandwidth)
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         near = neighbor_distances(samples, self.n_neighbors)
@@ -75,4 +85,4 @@ class KNNHypergraph(Structure):
         weights = 1 + near.sum(axis=1) if self.weighting == "heat" else np.ones(len(samples))
         if self.membership == "binary":
             near.data[:] = 1
-        self.graph_ = Hypergraph(incidence_of(near), weights)
+        self.graph_ = Hypergraph(incidence_matrix(near), weights)

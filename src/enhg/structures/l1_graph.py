@@ -1,38 +1,58 @@
-"""l1-graph: samples joined by the lasso's coefficients (Cheng, Yang, Yan, Fu, Huang, IEEE
-Transactions on Image Processing 19, 2010)."""
+"""l1-graph: samples connected by the coefficients of the lasso."""
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
+from scipy import sparse
 
-from enhg._progress import Progress
-from enhg.preprocessing import Normalization
+from enhg.preprocessing.choice import Preprocessing
 from enhg.representation.problem import GammaScale
-from enhg.representation.solver import self_representation
-from enhg.structures._base import Structure, symmetric_graph
-from enhg.structures.elastic_net import warn_of_empty_rows
+from enhg.structures._base import symmetric_graph
+from enhg.structures._representation import RepresentationStructure
 
 
-class L1Graph(Structure):
-    """a(i, j) = (|zᵢⱼ| + |zⱼᵢ|)/2, with row i of Z the lasso of sample i over the others.
+class L1Graph(RepresentationStructure):
+    """The graph with a(i, j) = (|zᵢⱼ| + |zⱼᵢ|)/2, where row i of Z is the lasso of sample i.
 
-        minimize over z and e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
+        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
 
-    The source has γₑ = 1 and γ → ∞: then x = Σ zⱼxⱼ + e exactly.
+    The source solves this for γ → ∞ and γₑ = 1, where xᵢ = Σⱼ zⱼxⱼ + e exactly.
 
     Parameters
     ----------
-    gamma, gamma_scale, tol, memory_budget, n_jobs
-        Of the lasso, as in `self_representation` with λ = 0.
-    error_weight : float or None
-        γₑ, the price of errors of single features; None for no such errors.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
+    gamma : float, default=10.0
+        γ, the weight of the residual.
+    gamma_scale : {"relative", "absolute"}, default="relative"
+        Whether γᵢ is `gamma` times the value above which z ≠ 0, or `gamma` itself.
+    error_weight : float or None, default=None
+        γₑ, the weight of sparse errors; None for e = 0.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
+    tol : float, default=1e-4
+        Bound on the certificate of a row of Z.
+    memory_budget : int, optional
+        Bytes for the solver; half of the free memory by default.
+    n_jobs : int, optional
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     graph_ : Graph
     representation_ : Representation
+        Z and, in `sparse_errors`, the errors e.
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    See Also
+    --------
+    self_representation : The solver; explains its parameters.
+
+    References
+    ----------
+    Cheng, Yang, Yan, Fu, Huang, *Learning with l1-graph for image analysis*, IEEE Transactions on
+    Image Processing 19, 2010.
 
     Examples
     --------
@@ -47,7 +67,7 @@ class L1Graph(Structure):
         gamma: float = 10.0,
         gamma_scale: GammaScale = "relative",
         error_weight: float | None = None,
-        preprocessing: Normalization = "auto",
+        preprocessing: Preprocessing = "auto",
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
@@ -60,18 +80,5 @@ class L1Graph(Structure):
         self.memory_budget = memory_budget
         self.n_jobs = n_jobs
 
-    def _build(self, samples: NDArray, progress: Progress) -> None:
-        self.representation_ = self_representation(
-            samples,
-            lam=0.0,
-            gamma=self.gamma,
-            gamma_scale=self.gamma_scale,
-            error_weight=self.error_weight,
-            tol=self.tol,
-            memory_budget=self.memory_budget,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-        Z = self.representation_.coefficients
-        warn_of_empty_rows(Z)
-        self.graph_ = symmetric_graph(abs(Z))
+    def _connect(self, coefficients: sparse.csr_array) -> None:
+        self.graph_ = symmetric_graph(abs(coefficients))

@@ -1,27 +1,48 @@
-"""l1-hypergraph: the elastic net hypergraph without its ridge (paper, V)."""
+"""l1-hypergraph: the elastic net hypergraph without ridge (paper, V)."""
 
 from __future__ import annotations
 
-from typing import Literal
-
-from enhg.preprocessing import Normalization
+from enhg.preprocessing.choice import Preprocessing
 from enhg.representation.problem import GammaScale, Loss
-from enhg.structures.elastic_net import ElasticNetHypergraph
+from enhg.structures._representation_hypergraph import ErrorWeight, RepresentationHypergraph
+from enhg.structures.hyperedges import HyperedgeRule
 
 
-class L1Hypergraph(ElasticNetHypergraph):
-    """`ElasticNetHypergraph` with λ = 0: hyperedges of the lasso's prominent coefficients.
+class L1Hypergraph(RepresentationHypergraph):
+    """One hyperedge a sample, of the samples with the largest coefficients of its lasso.
+
+        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − e),   zᵢ = 0
+
+    It is `ElasticNetHypergraph` with λ = 0: memberships, weights, parameters, attributes and
+    methods are the same.
 
     Parameters
     ----------
-    gamma, loss, gamma_scale, error_weight, preprocessing, selection, threshold, positive,
-    symmetrize, membership, weighting, tol, memory_budget, n_jobs
-        As in `ElasticNetHypergraph`.
+    gamma : float, default=10.0
+    loss : {"squared", "norm"}, default="squared"
+    gamma_scale : {"relative", "absolute"}, default="relative"
+    error_weight : "auto", float or None, default="auto"
+    preprocessing : str or transformer, default="auto"
+    hyperedges : HyperedgeRule, optional
+    tol : float, default=1e-4
+    memory_budget : int, optional
+    n_jobs : int, optional
 
     Attributes
     ----------
     graph_ : Hypergraph
     representation_ : Representation
+    member_coefficients_ : csr_array of shape (n_samples, n_samples)
+    relative_residuals_ : ndarray of shape (n_samples,)
+    outlier_scores_ : ndarray of shape (n_samples,)
+    error_weight_ : float or None
+    preprocessing_ : transformer
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    See Also
+    --------
+    ElasticNetHypergraph : Explains the parameters and attributes.
 
     Examples
     --------
@@ -36,22 +57,19 @@ class L1Hypergraph(ElasticNetHypergraph):
         gamma: float = 10.0,
         loss: Loss = "squared",
         gamma_scale: GammaScale = "relative",
-        error_weight: float | Literal["auto"] | None = "auto",
-        preprocessing: Normalization = "auto",
-        hyperedges=None,
+        error_weight: ErrorWeight = "auto",
+        preprocessing: Preprocessing = "auto",
+        hyperedges: HyperedgeRule | None = None,
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            gamma=gamma,
-            lam=0.0,
-            loss=loss,
-            gamma_scale=gamma_scale,
-            error_weight=error_weight,
-            preprocessing=preprocessing,
-            hyperedges=hyperedges,
-            tol=tol,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-        )
+        self.gamma = gamma
+        self.loss = loss
+        self.gamma_scale = gamma_scale
+        self.error_weight = error_weight
+        self.preprocessing = preprocessing
+        self.hyperedges = hyperedges
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.n_jobs = n_jobs

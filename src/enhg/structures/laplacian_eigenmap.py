@@ -1,5 +1,4 @@
-"""LE-graph: nearest neighbors joined by a heat kernel, as in Laplacian eigenmaps
-(Belkin and Niyogi, Neural Computation 15, 2003)."""
+"""LE-graph: the nearest-neighbor graph of Laplacian eigenmaps."""
 
 from __future__ import annotations
 
@@ -10,41 +9,53 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._progress import Progress
-from enhg.preprocessing import Normalization
+from enhg._validation import check_choice, check_positive
+from enhg.preprocessing.choice import Preprocessing
 from enhg.structures._base import (
     Structure,
     heat_of_neighbors,
     neighbor_distances,
-    require_one_of,
-    require_positive,
     symmetric_graph,
 )
 
 
 class LaplacianEigenmapGraph(Structure):
-    """Samples are joined if one is among the k nearest of the other.
+    """The nearest-neighbor graph with a(i, j) = exp(−‖xᵢ − xⱼ‖²/t).
 
-    a(i, j) = exp(−‖xᵢ − xⱼ‖²/t), or 1.
+    Two samples are connected if one is among the nearest neighbors of the other.
 
     Parameters
     ----------
-    n_neighbors : int
-    weighting : {"heat", "binary"}
-    bandwidth : float
-        √t as a multiple of the median distance of neighbors.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
+    n_neighbors : int, default=5
+    weighting : {"heat", "binary"}, default="heat"
+        a(i, j) as above, or 1.
+    bandwidth : float, default=1.0
+        √t in multiples of the median distance of neighbors.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
 
     Attributes
     ----------
     graph_ : Graph
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    References
+    ----------
+    Belkin, Niyogi, *Laplacian eigenmaps for dimensionality reduction and data representation*,
+    Neural Computation 15, 2003.
 
     Examples
     --------
     >>> X = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]]
-    >>> LaplacianEigenmapGraph(n_neighbors=1, weighting="binary", preprocessing="none").fit(X).graph_.adjacency
-    <Compressed Sparse Row sparse array of dtype 'float64'
-        with 4 stored elements and shape (3, 3)>
+    >>> structure = LaplacianEigenmapGraph(1, weighting="binary", preprocessing="none").fit(X)
+    >>> structure.graph_.adjacency.toarray()
+    array([[0., 1., 1.],
+           [1., 0., 0.],
+           [1., 0., 0.]])
     """
 
     def __init__(
@@ -53,16 +64,16 @@ class LaplacianEigenmapGraph(Structure):
         *,
         weighting: Literal["heat", "binary"] = "heat",
         bandwidth: float = 1.0,
-        preprocessing: Normalization = "auto",
+        preprocessing: Preprocessing = "auto",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weighting = weighting
         self.bandwidth = bandwidth
         self.preprocessing = preprocessing
 
-    def _check_choices(self) -> None:
-        require_one_of("weighting", self.weighting, ("heat", "binary"))
-        require_positive(bandwidth=self.bandwidth)
+    def _check_parameters(self) -> None:
+        check_choice("weighting", self.weighting, ("heat", "binary"))
+        check_positive("bandwidth", self.bandwidth)
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
         near = neighbor_distances(samples, self.n_neighbors)

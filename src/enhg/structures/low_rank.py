@@ -1,4 +1,4 @@
-"""LRR: samples joined by their low-rank representation (see `low_rank_representation`)."""
+"""LRR: the graph of the low-rank representation."""
 
 from __future__ import annotations
 
@@ -8,33 +8,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._progress import Progress
-from enhg.preprocessing import Normalization
-from enhg.representation.low_rank import low_rank_representation
-from enhg.structures._base import Structure, require_positive, symmetric_graph
+from enhg._validation import check_positive
+from enhg.preprocessing.choice import Preprocessing
+from enhg.representation.low_rank import LowRankRepresentation, low_rank_representation
+from enhg.structures._base import Structure, symmetric_graph
 
 
 class LowRankGraph(Structure):
-    """The graph of a low-rank representation Z.
+    """The graph with a(i, j) = |cos(mᵢ, mⱼ)|^power of a low-rank representation Z.
 
-    With Z = U S Vᵀ, a(i, j) = |⟨mᵢ, mⱼ⟩|^power, where mᵢ is row i of V S^½ made unit length: what
-    sample i gives to others (rows of Z are what they are given; the source has columns, and U).
+    mᵢ is row i of V S^½ with Z = U S Vᵀ the solution of
 
-    n×n numbers are stored, so it is for a few thousand samples.
+        minimize over Z:   ‖Z‖_* + λ Σᵢ ‖xᵢ − Σⱼ zᵢⱼxⱼ‖₂
+
+    Samples are rows here and columns in the source, so V is the source's U. The adjacency is a
+    dense n×n array: for a few thousand samples.
 
     Parameters
     ----------
-    error_weight, tol, max_iter
-        As in `low_rank_representation`.
-    power : float
-        2 in the source's text, 4 in programs that go with it; more parts near from far more
-        sharply.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
+    error_weight : float, default=0.3
+        λ, the weight of the residuals.
+    power : float, default=2.0
+        2 in the text of the source, 4 in programs that implement it.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
+    tol : float, default=1e-3
+        Bound on the relative duality gap; a warning is issued if it is not reached.
+    max_iter : int, default=1000
 
     Attributes
     ----------
     graph_ : Graph
     low_rank_ : LowRankRepresentation
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    See Also
+    --------
+    low_rank_representation : The solver.
+
+    References
+    ----------
+    Liu, Lin, Yan, Sun, Yu, Ma, *Robust recovery of subspace structures by low-rank representation*,
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 35, 2013.
 
     Examples
     --------
@@ -43,12 +62,14 @@ class LowRankGraph(Structure):
     Graph(n_vertices=100, n_edges=4950)
     """
 
+    low_rank_: LowRankRepresentation
+
     def __init__(
         self,
         *,
         error_weight: float = 0.3,
         power: float = 2.0,
-        preprocessing: Normalization = "auto",
+        preprocessing: Preprocessing = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
     ) -> None:
@@ -58,27 +79,26 @@ class LowRankGraph(Structure):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _check_choices(self) -> None:
-        require_positive(power=self.power)
+    def _check_parameters(self) -> None:
+        check_positive("power", self.power)
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        found = low_rank_representation(
+        self.low_rank_ = low_rank_representation(
             samples,
             error_weight=self.error_weight,
             tol=self.tol,
             max_iter=self.max_iter,
             progress=progress,
         )
-        self.low_rank_ = found
-        if not found.values.any():
+        if not self.low_rank_.values.any():
             warnings.warn(
-                "no sample is represented by any other, so each is alone: raise error_weight (now "
-                f"{self.error_weight:g}), or check that samples differ from zero and from constants",
+                "no sample is represented by any other: raise error_weight (it is "
+                f"{self.error_weight:g}), or check that the samples are neither zero nor constant",
                 stacklevel=3,
             )
-        places = found.right.T * np.sqrt(found.values)
-        lengths = np.linalg.norm(places, axis=1, keepdims=True)
-        places /= np.where(lengths > 0, lengths, 1)
-        weights = np.abs(places @ places.T) ** self.power
+        rows = self.low_rank_.right.T * np.sqrt(self.low_rank_.values)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows /= np.where(lengths > 0, lengths, 1)
+        weights = np.abs(rows @ rows.T) ** self.power
         np.fill_diagonal(weights, 0)
         self.graph_ = symmetric_graph(weights)

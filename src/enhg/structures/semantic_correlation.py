@@ -1,42 +1,62 @@
-"""SCHG: every sample and the five that rebuild it most, weighted by their coefficients
-(Hong, Zhu, Neurocomputing 2013, as the paper describes it)."""
+"""SCHG: every sample with the samples of its largest lasso coefficients."""
 
 from __future__ import annotations
 
-from numbers import Integral
+from scipy import sparse
 
-import numpy as np
-from numpy.typing import NDArray
-
-from enhg._progress import Progress
-from enhg.hypergraph import Hypergraph
-from enhg.preprocessing import Normalization
+from enhg._validation import check_whole
+from enhg.preprocessing.choice import Preprocessing
 from enhg.representation.problem import GammaScale
-from enhg.representation.solver import self_representation
-from enhg.structures._base import Structure
-from enhg.structures.elastic_net import incidence_of, prominent, warn_of_empty_rows, without_zeros
+from enhg.structures._representation import RepresentationStructure
+from enhg.structures.hyperedges import HyperedgeRule
 
 
-class SemanticCorrelationHypergraph(Structure):
-    """One hyperedge a sample, of it and the `n_members` largest |zᵢⱼ| of the lasso.
+class SemanticCorrelationHypergraph(RepresentationStructure):
+    """One hyperedge a sample, of the sample and its largest coefficients of the lasso.
 
-    Membership is 1, and w(eᵢ) = Σ over the members j of |zᵢⱼ|.
+    Hyperedge eᵢ contains sample i and the samples j of the `n_members` largest |zᵢⱼ|, all with
+    membership 1. Its weight is w(eᵢ) = Σⱼ |zᵢⱼ| over these j. Row i of Z is the lasso of sample i:
+
+        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
 
     Parameters
     ----------
-    gamma, gamma_scale, tol, memory_budget, n_jobs
-        Of the lasso, as in `self_representation` with λ = 0.
-    error_weight : float or None
-        The price of errors of single features, past the paper; None for no such errors.
-    n_members : int
-        Members beside the centroid; five in the paper.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
+    gamma : float, default=10.0
+        γ, the weight of the residual.
+    gamma_scale : {"relative", "absolute"}, default="relative"
+        Whether γᵢ is `gamma` times the value above which z ≠ 0, or `gamma` itself.
+    error_weight : float or None, default=None
+        γₑ, the weight of sparse errors (an extension); None for e = 0.
+    n_members : int, default=5
+        Members of a hyperedge beside its centroid; 5 in the paper.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
+    tol : float, default=1e-4
+        Bound on the certificate of a row of Z.
+    memory_budget : int, optional
+        Bytes for the solver; half of the free memory by default.
+    n_jobs : int, optional
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     graph_ : Hypergraph
     representation_ : Representation
+        Z and, in `sparse_errors`, the errors e.
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    See Also
+    --------
+    self_representation : The solver; explains its parameters.
+
+    References
+    ----------
+    Hong, Zhu, *Hypergraph-based multi-example ranking with sparse representation for transductive
+    learning image retrieval*, Neurocomputing 101, 2013.
 
     Examples
     --------
@@ -53,7 +73,7 @@ class SemanticCorrelationHypergraph(Structure):
         gamma_scale: GammaScale = "relative",
         error_weight: float | None = None,
         n_members: int = 5,
-        preprocessing: Normalization = "auto",
+        preprocessing: Preprocessing = "auto",
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
@@ -67,31 +87,12 @@ class SemanticCorrelationHypergraph(Structure):
         self.memory_budget = memory_budget
         self.n_jobs = n_jobs
 
-    def _check_choices(self) -> None:
-        if (
-            not isinstance(self.n_members, Integral)
-            or isinstance(self.n_members, bool)
-            or self.n_members < 1
-        ):
-            raise ValueError(
-                f"n_members must be a whole number of at least 1, got {self.n_members!r}"
-            )
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_whole("n_members", self.n_members, 1)
 
-    def _build(self, samples: NDArray, progress: Progress) -> None:
-        self.representation_ = self_representation(
-            samples,
-            lam=0.0,
-            gamma=self.gamma,
-            gamma_scale=self.gamma_scale,
-            error_weight=self.error_weight,
-            tol=self.tol,
-            memory_budget=self.memory_budget,
-            n_jobs=self.n_jobs,
-            progress=progress,
+    def _connect(self, coefficients: sparse.csr_array) -> None:
+        rule = HyperedgeRule(
+            "top", self.n_members, membership="binary", weighting="coefficient_sum"
         )
-        Z = self.representation_.coefficients
-        warn_of_empty_rows(Z)
-        members = prominent(Z, "top", self.n_members)
-        weights = without_zeros(np.asarray(members.sum(axis=1)))
-        members.data[:] = 1
-        self.graph_ = Hypergraph(incidence_of(members), weights)
+        self.graph_ = rule.build(coefficients)

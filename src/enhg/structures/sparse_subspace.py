@@ -1,44 +1,69 @@
-"""SSC: sparse subspace clustering's graph (Elhamifar and Vidal, IEEE Transactions on Pattern
-Analysis and Machine Intelligence 35, 2013)."""
+"""SSC: the graph of sparse subspace clustering."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from enhg._progress import Progress
-from enhg.preprocessing import Normalization
-from enhg.representation.solver import self_representation
-from enhg.structures._base import Structure, require_positive, symmetric_graph
-from enhg.structures.elastic_net import warn_of_empty_rows
+from enhg._validation import check_positive
+from enhg.preprocessing.choice import Preprocessing
+from enhg.structures._base import symmetric_graph
+from enhg.structures._representation import RepresentationStructure
 
 _ROWS_AT_ONCE = 512
 
 
-class SparseSubspaceGraph(Structure):
-    """a(i, j) = |cᵢⱼ| + |cⱼᵢ|, every row of C first divided by its largest entry.
+class SparseSubspaceGraph(RepresentationStructure):
+    """The graph with a(i, j) = |cᵢⱼ|/maxₖ|cᵢₖ| + |cⱼᵢ|/maxₖ|cⱼₖ|.
 
-        minimize over c and e:   ‖c‖₁ + γₑ‖e‖₁ + (γ/2)‖xᵢ − Σⱼ cⱼxⱼ − e‖²,   cᵢ = 0
+    Row i of C is the solution of
 
-    with γ = α_z/μ_z, μ_z = minᵢ max_{j≠i} |xⱼᵀxᵢ| and γₑ = α_e/μ_e, μ_e = minᵢ max_{j≠i} ‖xⱼ‖₁:
-    for α_z ≤ 1, or α_e ≤ 1, some sample is all error, dense or sparse, and not rebuilt at all.
+        minimize over c, e:   ‖c‖₁ + γₑ‖e‖₁ + (γ/2)‖xᵢ − Σⱼ cⱼxⱼ − e‖²,   cᵢ = 0
+
+        γ = α_z/μ_z,   μ_z = minᵢ max_{j≠i} |xⱼᵀxᵢ|
+        γₑ = α_e/μ_e,   μ_e = minᵢ max_{j≠i} ‖xⱼ‖₁
+
+    If α_z ≤ 1, or α_e ≤ 1, c = 0 for some sample.
 
     Parameters
     ----------
-    alpha_z : float
-        The weight of the dense error; 800 in the source for motion, 20 in its program for faces.
-    alpha_e : float or None
-        The weight of the sparse error, 20 in the source for faces; None for no sparse error.
-    preprocessing : {"auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none"}
-        What is done to the samples first, as in `ElasticNetHypergraph`.
-    tol, memory_budget, n_jobs
-        As in `self_representation`.
+    alpha_z : float, default=20.0
+        α_z, the relative weight of the residual. In the source 800 for motion; its program has 20
+        for faces.
+    alpha_e : float or None, default=20.0
+        α_e, the relative weight of sparse errors, 20 for faces in the source; None for e = 0.
+    preprocessing : str or transformer, default="auto"
+        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
+        scikit-learn transformer.
+    tol : float, default=1e-4
+        Bound on the certificate of a row of C.
+    memory_budget : int, optional
+        Bytes for the solver; half of the free memory by default.
+    n_jobs : int, optional
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     graph_ : Graph
     representation_ : Representation
-        C and, in `sparse_errors`, E.
+        C in `coefficients` and, in `sparse_errors`, the errors e.
+    gamma_ : float
+        γ.
+    error_weight_ : float or None
+        γₑ.
+    preprocessing_ : transformer
+        Fitted to the samples.
+    samples_ : ndarray of shape (n_samples, n_features)
+    n_features_in_ : int
+
+    References
+    ----------
+    Elhamifar, Vidal, *Sparse subspace clustering: algorithm, theory, and applications*, IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 35, 2013.
 
     Examples
     --------
@@ -47,12 +72,15 @@ class SparseSubspaceGraph(Structure):
     Graph(n_vertices=200, n_edges=...)
     """
 
+    gamma_: float
+    error_weight_: float | None
+
     def __init__(
         self,
         *,
         alpha_z: float = 20.0,
         alpha_e: float | None = 20.0,
-        preprocessing: Normalization = "auto",
+        preprocessing: Preprocessing = "auto",
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
@@ -64,50 +92,47 @@ class SparseSubspaceGraph(Structure):
         self.memory_budget = memory_budget
         self.n_jobs = n_jobs
 
-    def _check_choices(self) -> None:
-        require_positive(alpha_z=self.alpha_z)
-        if self.alpha_e is not None:
-            require_positive(alpha_e=self.alpha_e)
+    def _check_parameters(self) -> None:
+        check_positive("alpha_z", self.alpha_z)
+        check_positive("alpha_e", self.alpha_e, optional=True)
+
+    def _objective(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_, "lam": 0.0, "loss": "squared", "gamma_scale": "absolute"}
+
+    def _sparse_error_weight(self) -> float | None:
+        return self.error_weight_
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        error_weight = None
+        self.gamma_ = self.alpha_z / _least_largest_product(samples)
+        self.error_weight_ = None
         if self.alpha_e is not None:
-            error_weight = self.alpha_e / _least_largest_length(samples)
-        self.representation_ = self_representation(
-            samples,
-            lam=0.0,
-            gamma=self.alpha_z / _least_largest_product(samples),
-            gamma_scale="absolute",
-            error_weight=error_weight,
-            tol=self.tol,
-            memory_budget=self.memory_budget,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-        C = self.representation_.coefficients.copy()
-        warn_of_empty_rows(C)
+            self.error_weight_ = self.alpha_e / _least_largest_length(samples)
+        super()._build(samples, progress)
+
+    def _connect(self, coefficients: sparse.csr_array) -> None:
+        C = coefficients.copy()
         largest = abs(C).max(axis=1).toarray().ravel()
         C.data = abs(C.data) / np.repeat(largest, np.diff(C.indptr))
         self.graph_ = symmetric_graph(2 * C)
 
 
 def _least_largest_product(X: NDArray) -> float:
-    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the samples that correlate with any by more than rounding, or
-    1."""
+    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the i where it is above rounding; 1 if there is none."""
     largest = []
     lengths = np.linalg.norm(X, axis=1)
     rounding = 4 * np.finfo(X.dtype).eps * lengths.max(initial=0)
-    for at in range(0, len(X), _ROWS_AT_ONCE):
-        products = np.abs(X[at : at + _ROWS_AT_ONCE] @ X.T)
-        own = np.arange(len(products))
-        products[own, at + own] = 0
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        block = slice(start, start + _ROWS_AT_ONCE)
+        products = np.abs(X[block] @ X.T)
+        row = np.arange(len(products))
+        products[row, start + row] = 0
         most = products.max(axis=1)
-        largest.append(np.where(most > rounding * lengths[at : at + _ROWS_AT_ONCE], most, 0))
+        largest.append(np.where(most > rounding * lengths[block], most, 0))
     return _least_positive(np.concatenate(largest))
 
 
 def _least_largest_length(X: NDArray) -> float:
-    """minᵢ max_{j≠i} ‖xⱼ‖₁: the second largest of all, or 1."""
+    """minᵢ max_{j≠i} ‖xⱼ‖₁, the second largest of all lengths; 1 if there is none."""
     return _least_positive(np.sort(np.abs(X).sum(axis=1))[-2:])
 
 

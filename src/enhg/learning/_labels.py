@@ -1,0 +1,97 @@
+"""Labels as they are given for classification, some of them missing."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from enhg.exceptions import InputError
+
+_MISSING_OBJECTS = ("", "-1", -1)
+
+
+def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Check the labels of samples.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
+    codes : ndarray of int of shape (n_labeled,)
+        The index into `classes` of the label of every labeled sample.
+    labeled_indices : ndarray of int of shape (n_labeled,)
+        The samples with a label, ascending.
+    """
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None", parameter="y")
+    try:
+        labels, missing = _parse(y)
+        check_consistent_length(samples, labels)
+    except ValueError as error:
+        raise InputError(str(error), parameter="y") from error
+    classes, codes = np.unique(labels[~missing], return_inverse=True)
+    if len(classes) < 2:
+        have = "no label" if missing.all() else f"only one class, {classes.tolist()[0]!r}"
+        raise InputError(f"y must hold labels of at least two classes, got {have}", parameter="y")
+    return classes, codes, np.flatnonzero(~missing)
+
+
+def missing_marker(dtype: np.dtype) -> int | str | None:
+    """Return the marker of a missing label among labels of this type."""
+    if dtype.kind in "if":
+        return -1
+    return "" if dtype.kind == "U" else None
+
+
+def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Return y as a one-dimensional array of one type, and the mask of missing labels."""
+    labels: NDArray = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O" and all(label in (-1, 1) for label in labels):
+        labels = labels.astype(int)
+    if labels.dtype.kind == "O":
+        labels, missing = _parse_objects(labels)
+    elif labels.dtype.kind == "U":
+        missing = (labels == "") | (labels == "-1")  # NumPy makes strings of ["cat", -1]
+    else:
+        missing = _missing_numbers(labels)
+    if not missing.all():
+        check_classification_targets(labels[~missing])
+    return labels, missing
+
+
+def _missing_numbers(labels: NDArray) -> NDArray:
+    missing = labels == -1
+    if labels.dtype.kind == "f":
+        missing |= np.isnan(labels)
+    if missing.any() and set(np.unique(labels)) == {-1, 1}:
+        warnings.warn(
+            "y holds only -1 and 1: these are taken as two classes with every sample labeled, not "
+            "as one class and missing labels",
+            stacklevel=5,
+        )
+        return np.zeros(len(labels), bool)
+    return missing
+
+
+def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
+    """Parse an array of strings or numbers, with None or NaN among the missing labels."""
+    missing = np.array([_is_missing(label) for label in y])
+    given = y[~missing].tolist()
+    if len({isinstance(label, str) for label in given}) > 1:
+        raise InputError("y must hold labels of one type, got both text and numbers")
+    labels = np.array(given or [""])
+    if labels.ndim != 1 or labels.dtype.kind == "O":
+        raise InputError(f"y must hold one string or number per sample, got {given[0]!r}")
+    # Entries of missing labels are never read; any label fills them.
+    filled = np.full(len(y), labels[0], dtype=labels.dtype)
+    filled[~missing] = labels[: len(given)]
+    return filled, missing
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or label != label or label in _MISSING_OBJECTS

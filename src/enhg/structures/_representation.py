@@ -1,0 +1,78 @@
+"""Base class of the structures that are made of sparse coefficients."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from numpy.typing import NDArray
+from scipy import sparse
+
+from enhg._progress import Progress
+from enhg._validation import check_positive
+from enhg.representation.problem import GammaScale, Problem, Representation
+from enhg.representation.solver import self_representation
+from enhg.structures._base import Structure
+from enhg.structures.hyperedges import warn_of_empty_rows
+
+
+class RepresentationStructure(Structure):
+    """Base class: `fit` represents every sample by the others and builds a structure of Z.
+
+    By default the problem is the lasso,
+
+        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
+
+    Attributes
+    ----------
+    representation_ : Representation
+        Z and the certificates of its rows, of the preprocessed samples.
+    """
+
+    gamma: float
+    gamma_scale: GammaScale
+    error_weight: Any
+    tol: float
+    memory_budget: int | None
+    n_jobs: int | None
+    representation_: Representation
+
+    def _check_parameters(self) -> None:
+        problem = self._objective()
+        Problem(problem["gamma"], problem["lam"], problem["loss"], problem["gamma_scale"])
+        self._check_error_weight()
+
+    def _check_error_weight(self) -> None:
+        check_positive("error_weight", self.error_weight, optional=True)
+
+    def _objective(self) -> dict[str, Any]:
+        """Parameters of the objective but for the weight of sparse errors."""
+        scale = self.gamma_scale
+        return {"gamma": self.gamma, "lam": 0.0, "loss": "squared", "gamma_scale": scale}
+
+    def _sparse_error_weight(self) -> float | None:
+        """γₑ, or None for no sparse errors."""
+        return self.error_weight
+
+    def _build(self, samples: NDArray, progress: Progress) -> None:
+        self.representation_ = self._represent(samples, progress)
+        warn_of_empty_rows(self.representation_.coefficients)
+        self._connect(self.representation_.coefficients)
+
+    def _represent(
+        self, samples: NDArray, progress: Progress, dictionary: NDArray | None = None
+    ) -> Representation:
+        return self_representation(
+            samples,
+            **self._objective(),
+            dictionary=dictionary,
+            error_weight=self._sparse_error_weight(),
+            tol=self.tol,
+            memory_budget=self.memory_budget,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+
+    @abstractmethod
+    def _connect(self, coefficients: sparse.csr_array) -> None:
+        """Set `graph_` from the coefficients."""
