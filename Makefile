@@ -1,15 +1,17 @@
-# Everything runs in .venv, made on first use; nothing but Python >= 3.11 and make is assumed.
+# Every command runs in .venv, made on first use; only Python >= 3.11 and make are required.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean help
+.PHONY: demo test lint bench reproduce clean help
 
 help:
-	@echo "make demo    cluster and classify the embedded digits; pictures go to enhg-demo/"
+	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
 	@echo "make test    tests, doctests, linters, type checker, import contract"
 	@echo "make lint    only the linters, type checker and import contract"
-	@echo "make bench   speed and memory against one matrix product and other libraries, into"
-	@echo "             benchmarks/results/; one of them alone with NAME=sparse"
+	@echo "make bench   speed and memory against a matrix product and other libraries, into"
+	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
+	@echo "make reproduce NAME=table1 DATA=folder"
+	@echo "             tables and figures of the paper from the image sets in a folder"
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -18,7 +20,15 @@ help:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: .venv/installed
+# The demo needs the extra `all` only, not the tools of the developers.
+.venv/installed-all: pyproject.toml
+	@if [ ! -e .venv/installed ]; then \
+	  $(PYTHON) -m venv .venv && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'; \
+	fi
+	@touch $@
+
+demo: .venv/installed-all
 	$(BIN)/enhg demo --overwrite
 
 lint: .venv/installed
@@ -33,6 +43,9 @@ test: lint
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks $(NAME)
+
+reproduce: .venv/installed
+	$(BIN)/python -m experiments reproduce $(NAME) $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv build dist enhg-demo

@@ -28,8 +28,9 @@ def load_samples() -> Samples:
     return Samples(data.X, names, data.image_shape, data.y, Path(data.name))
 
 
-def choose_labels(y: NDArray, seed: int) -> NDArray:
-    """Labels of 5 % of the samples of every class as text, "" for the others."""
+def choose_labels(samples: Samples, seed: int) -> NDArray:
+    """True labels of 5 % of the samples of every class as text, "" for the others."""
+    y = np.asarray(samples.labels)
     given = np.full(len(y), "", dtype="U8")
     rows, _ = train_test_split(
         np.arange(len(y)), train_size=_LABELED, stratify=y, random_state=seed
@@ -38,13 +39,13 @@ def choose_labels(y: NDArray, seed: int) -> NDArray:
     return given
 
 
-def label_table(clustered: Run, classified: Run, true_labels: NDArray) -> dict[str, list[Any]]:
+def label_table(clustered: Run, classified: Run, samples: Samples) -> dict[str, list[Any]]:
     """Columns of labels.csv: those of the clustering, then predicted, given and true classes."""
     classes = label_table_of_run(classified)
     return label_table_of_run(clustered) | {
         "classified": classes["label"],
         "given": classes["given"],
-        "truth": true_labels.tolist(),
+        "truth": np.asarray(samples.labels).tolist(),
     }
 
 

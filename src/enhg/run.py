@@ -22,7 +22,12 @@ from enhg.io import Samples, label_texts
 from enhg.learning._base import Prediction
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
-from enhg.learning.scores import is_outlier, low_confidence, outlier_threshold
+from enhg.learning.scores import (
+    confidence_threshold,
+    is_outlier,
+    low_confidence,
+    outlier_threshold,
+)
 from enhg.metrics import clustering_accuracy
 from enhg.preprocessing import preprocessing_name
 from enhg.structures.elastic_net import ElasticNetHypergraph
@@ -177,6 +182,8 @@ class Run:
     samples : SampleColumns
     groups : tuple of Group
         All clusters or classes, also empty ones.
+    confidence_threshold : float
+        Confidence below which a label has low confidence.
     n_unreached : int
         Number of samples that stay without a label.
     structure : StructureFigures or None
@@ -199,6 +206,7 @@ class Run:
     input: InputFigures
     samples: SampleColumns
     groups: tuple[Group, ...]
+    confidence_threshold: float
     n_unreached: int = 0
     structure: StructureFigures | None = None
     estimate: Estimate | None = None
@@ -224,16 +232,19 @@ def record_clustering(samples: Samples, model: HypergraphClustering) -> Run:
     model : HypergraphClustering
         Fitted on these samples, with an `ElasticNetHypergraph` as structure.
     """
-    estimate = model.cluster_count_
+    count = model.cluster_count_
+    estimate = None
+    if count is not None:
+        estimate = Estimate(int(count.n_clusters), int(count.runner_up), bool(count.reliable))
     return Run(
         kind="cluster",
         grouping="cluster",
         input=_input_figures(samples),
         samples=_fitted_columns(samples, model, model.labels_, np.ones(len(samples.X), bool)),
         groups=_groups(range(model.n_clusters_), model.labels_),
+        confidence_threshold=confidence_threshold(),
         structure=_structure_figures(fitted_structure(model)),
-        estimate=estimate
-        and Estimate(int(estimate.n_clusters), int(estimate.runner_up), bool(estimate.reliable)),
+        estimate=estimate,
         scores=_clustering_scores(samples.labels, model.labels_),
     )
 
@@ -256,6 +267,7 @@ def record_classification(samples: Samples, model: HypergraphClassifier) -> Run:
         input=_input_figures(samples),
         samples=replace(columns, given=given),
         groups=_groups(model.classes_.tolist(), model.transduction_),
+        confidence_threshold=confidence_threshold(len(model.classes_)),
         n_unreached=int(model.unreached_.sum()),
         structure=_structure_figures(fitted_structure(model)),
         spreading=Spreading(model.method_, int(given.sum()), len(model.disputed_indices_)),
@@ -276,14 +288,14 @@ def record_prediction(samples: Samples, model: Model, prediction: Prediction) ->
     clusters = isinstance(model, HypergraphClustering)
     names = range(model.n_clusters_) if clusters else model.classes_.tolist()
     reached = prediction.confidence > 0
-    threshold = outlier_threshold(model.outlier_scores_)
+    n_classes = None if clusters else len(names)
     columns = SampleColumns(
         samples.names,
         prediction.labels,
         prediction.confidence,
         prediction.outlier_scores,
-        reached & low_confidence(prediction.confidence, None if clusters else len(names)),
-        prediction.outlier_scores > threshold,
+        reached & low_confidence(prediction.confidence, n_classes),
+        prediction.outlier_scores > outlier_threshold(model.outlier_scores_),
     )
     score = _clustering_scores if clusters else _accuracy
     return Run(
@@ -292,6 +304,7 @@ def record_prediction(samples: Samples, model: Model, prediction: Prediction) ->
         input=_input_figures(samples),
         samples=columns,
         groups=_groups(names, prediction.labels),
+        confidence_threshold=confidence_threshold(n_classes),
         n_unreached=int((~reached).sum()),
         scores=score(samples.labels, prediction.labels),
     )

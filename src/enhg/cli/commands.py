@@ -317,7 +317,7 @@ def demo(
             from enhg import demo
 
             samples = demo.load_samples()
-            given = demo.choose_labels(samples.labels, seed)
+            given = demo.choose_labels(samples, seed)
         structure = _fit_structure(stages, samples.X)
         clusters, run = _cluster(stages, samples, structure, "auto", seed)
         classes, classified = _classify(stages, samples, structure, given)
@@ -325,7 +325,7 @@ def demo(
             demo.save_figures(folder, samples, structure, clusters, classes)
         rows = [*summary.rows(run), *summary.group_rows(classified)]
         with stages.stage("write", "writing"):
-            write_table(folder / "labels.csv", demo.label_table(run, classified, samples.labels))
+            write_table(folder / "labels.csv", demo.label_table(run, classified, samples))
             structure.graph_.save(folder / "hypergraph.npz")
         _write_report(stages, folder, run, samples, clusters, rows)
     hint = f"open {out / 'report.html'}; for other images: enhg cluster --help"
@@ -412,7 +412,7 @@ def _write(
     """Write the results into the folder; returns the record with suggestions."""
     from enhg.io import write_table
     from enhg.io.models import save_model
-    from enhg.run import add_suggestions, label_table
+    from enhg.run import add_suggestions, fitted_structure, label_table
 
     if suggest is not None:
         with stages.stage("suggest", "choosing samples to label"):
@@ -420,7 +420,7 @@ def _write(
             write_table(folder / "suggestions.csv", {"name": run.suggestions or ()})
     with stages.stage("write", "writing"):
         write_table(folder / "labels.csv", label_table(run))
-        model.graph_.save(folder / "hypergraph.npz")
+        fitted_structure(model).graph_.save(folder / "hypergraph.npz")
         save_model(model, folder / "model.npz", image_shape=samples.image_shape)
     _write_report(stages, folder, run, samples, model, summary.rows(run))
     return run

@@ -32,7 +32,7 @@ def group_rows(run: Run) -> list[Row]:
     """Lines about clusters or classes, their confidence and their scores."""
     low = counted(int(run.samples.low_confidence.sum()), "sample")
     lines = [("clusters" if run.grouping == "cluster" else "classes", _groups_text(run))]
-    lines.append(("confidence", f"low for {low}"))
+    lines.append(("confidence", f"below {run.confidence_threshold:.2g} for {low}"))
     if run.spreading is not None and run.spreading.n_disputed:
         labels = counted(run.spreading.n_disputed, "given label")
         differs = "differs" if run.spreading.n_disputed == 1 else "differ"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NoReturn
+from warnings import WarningMessage
 
 import click
 import typer
@@ -102,7 +103,7 @@ class Stages:
             finally:
                 self._print_warnings(caught)
 
-    def _print_warnings(self, caught: list[warnings.WarningMessage]) -> None:
+    def _print_warnings(self, caught: Sequence[WarningMessage]) -> None:
         texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
         for text in dict.fromkeys(" ".join(text.split()) for text in texts):
             self.warnings.append(text)

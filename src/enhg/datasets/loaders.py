@@ -1,4 +1,4 @@
-"""Loading of Extended Yale B, PIE, USPS and MNIST from local files, and of scikit-learn's digits."""
+"""Loading of Extended Yale B, PIE, USPS and MNIST, and of scikit-learn's digits."""
 
 from __future__ import annotations
 

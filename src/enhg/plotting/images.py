@@ -219,14 +219,17 @@ def plot_recovery(
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     """
-    solved = isinstance(source, Representation)
-    if not solved:
+    if isinstance(source, Representation):
+        X, relative = source.samples, source.relative_residuals
+    else:
         check_is_fitted(source)
-    X = source.samples if solved else source.samples_
+        X, relative = source.samples_, source.relative_residuals_
     rows = check_rows("samples", samples, len(X))
     _check_shape(image_shape, X.shape[1])
-    reconstructions = source.reconstruction[rows] if solved else source.reconstruct(rows)
-    relative = source.relative_residuals if solved else source.relative_residuals_
+    if isinstance(source, Representation):
+        reconstructions = source.reconstruction[rows]
+    else:
+        reconstructions = source.reconstruct(rows)
     height, width = image_shape[:2]
     gap = max(1, round(0.1 * width))
     sheet = np.ones((3, height + gap, len(rows), width + gap, 3))
