@@ -13,25 +13,20 @@ help:
 	@echo "make reproduce NAME=table1 DATA=folder"
 	@echo "             tables and figures of the paper from the image sets in a folder"
 
-.venv/installed: pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "enhg needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+# One marker per set of extras that is installed.
+.venv/extra-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-# The demo needs the extra `all` only, not the tools of the developers.
-.venv/installed-all: pyproject.toml
-	@if [ ! -e .venv/installed ]; then \
-	  $(PYTHON) -m venv .venv && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'; \
-	fi
-	@touch $@
-
-demo: .venv/installed-all
+demo: .venv/extra-all
 	$(BIN)/enhg demo --overwrite
 
-lint: .venv/installed
+lint: .venv/extra-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -40,11 +35,10 @@ lint: .venv/installed
 test: lint
 	$(BIN)/python -m pytest
 
-bench: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)
 
-reproduce: .venv/installed
+reproduce: .venv/extra-all
 	$(BIN)/python -m experiments reproduce $(NAME) $(if $(DATA),--data $(DATA))
 
 clean:
