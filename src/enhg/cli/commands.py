@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _FILES = {
     "report.html": "the results as a page",
-    "labels.csv": "label and scores of every sample",
+    "labels.csv": "results of every sample",
     "model.npz": "for enhg predict",
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
@@ -105,7 +105,7 @@ def _program(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def cluster(
     source: Input,
     out: Out,
@@ -169,7 +169,7 @@ def cluster(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def classify(
     source: Input,
     labels: Labels,
@@ -234,7 +234,7 @@ def classify(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def predict(
     model_file: Annotated[
         Path, typer.Argument(metavar="MODEL", help="model.npz of enhg cluster or enhg classify.")
@@ -289,7 +289,7 @@ def predict(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def demo(
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="OUT", help="Folder for the results.")

@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
 from warnings import WarningMessage
 
-import click
 import typer
+from typer.models import OptionInfo
 
 from enhg._progress import bar
 from enhg.exceptions import InputError, MissingDependencyError
@@ -21,36 +22,41 @@ from enhg.exceptions import InputError, MissingDependencyError
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
 
 
-@contextmanager
-def errors_in_one_line() -> Iterator[None]:
-    """End the program with one line and an exit code for errors that the user can correct.
+def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command end with one line and an exit code for errors that the user can correct.
 
     Any other exception is a bug and keeps its traceback.
     """
-    try:
-        yield
-    except KeyboardInterrupt:
-        _fail("interrupted: nothing was written", 130)
-    except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
-        raise
-    except MemoryError as error:
-        advice = "lower --memory-budget, or use fewer samples or smaller images"
-        _fail(f"error: not enough memory ({error}); {advice}", 1)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(f"error: {where}{error.strerror or error}", 1)
-    except InputError as error:
-        _fail(f"error: {error}{_option_hint(error.parameter)}", 1)
-    except (ValueError, MissingDependencyError) as error:
-        _fail(f"error: {error}", 1)
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except KeyboardInterrupt:
+            _fail("interrupted: nothing was written", 130)
+        except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
+            raise
+        except MemoryError as error:
+            advice = "lower --memory-budget, or use fewer samples or smaller images"
+            _fail(f"error: not enough memory ({error}); {advice}", 1)
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            _fail(f"error: {where}{error.strerror or error}", 1)
+        except InputError as error:
+            _fail(f"error: {error}{_option_hint(command, error.parameter)}", 1)
+        except (ValueError, MissingDependencyError) as error:
+            _fail(f"error: {error}", 1)
+
+    return run
 
 
-def _option_hint(parameter: str | None) -> str:
-    """The option of the running command that sets a parameter of the library, in brackets."""
-    context = click.get_current_context(silent=True)
-    for option in context.command.params if context and parameter else ():
-        if option.name == parameter and option.opts[-1].startswith("--"):
-            return f" (option {option.opts[-1]})"
+def _option_hint(command: Callable[..., None], parameter: str | None) -> str:
+    """The option of a command that sets a parameter of the library, in brackets."""
+    hint = get_type_hints(command, include_extras=True).get(parameter or "")
+    for info in getattr(hint, "__metadata__", ()):
+        if isinstance(info, OptionInfo):
+            names = info.param_decls or (f"--{parameter}".replace("_", "-"),)
+            return f" (option {names[-1]})"
     return ""
 
 
