@@ -396,6 +396,7 @@ def _structure_figures(structure: ElasticNetHypergraph) -> StructureFigures:
 def _fitted_columns(
     samples: Samples, model: Model, labels: NDArray, reached: NDArray
 ) -> SampleColumns:
+    structure = fitted_structure(model)
     n_classes = None if isinstance(model, HypergraphClustering) else len(model.classes_)
     return SampleColumns(
         names=samples.names,
@@ -405,7 +406,7 @@ def _fitted_columns(
         low_confidence=reached & low_confidence(model.confidence_, n_classes),
         is_outlier=is_outlier(model.outlier_scores_),
         boundary_scores=model.boundary_scores_,
-        residuals=fitted_structure(model).relative_residuals_,
+        residuals=structure.relative_residuals_,
     )
 
 

@@ -87,6 +87,16 @@ def _read_array(path: Path, count: int) -> list[str]:
 def label_texts(labels: NDArray[Any]) -> list[str]:
     """Labels of any type as `read_labels` gives them: text, "" for unlabeled.
 
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> label_texts(np.array([7.0, -1.0]))
     ['7', '']
     """
