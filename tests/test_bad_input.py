@@ -76,8 +76,8 @@ def test_text_and_complex_numbers(fit):
 def test_huge_and_tiny_values_are_only_a_matter_of_scale():
     expected = ElasticNetHypergraph().fit(X).graph_.incidence.toarray()
     for scale in (1e-200, 1e200):
-        found = ElasticNetHypergraph().fit(X * scale).graph_.incidence.toarray()
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+        incidence = ElasticNetHypergraph().fit(X * scale).graph_.incidence.toarray()
+        np.testing.assert_allclose(incidence, expected, rtol=1e-4, atol=1e-6)
 
 
 # --- shapes --------------------------------------------------------------------------------

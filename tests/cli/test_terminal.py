@@ -103,9 +103,9 @@ def test_as_a_process_with_pipes(tmp_path, digits):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 def test_file_names_that_are_not_valid_text(tmp_path, digits):
-    strange = digits.rename(tmp_path / os.fsdecode(b"d\xff.npz"))
+    renamed = digits.rename(tmp_path / os.fsdecode(b"d\xff.npz"))
     done = subprocess.run(
-        [PROGRAM, "cluster", strange, "-k", "3", "-o", tmp_path / "out"],
+        [PROGRAM, "cluster", renamed, "-k", "3", "-o", tmp_path / "out"],
         capture_output=True,
         check=True,
     )

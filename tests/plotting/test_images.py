@@ -122,10 +122,10 @@ def test_other_labels_are_framed(draw):
     below = [text.split("\n") for text in texts(ax)[1::2] if text]
     names = [f"label {'abc'[LABELS[int(row)]]}" for row, _ in below]
     assert [name for _, name in below] == names
-    foreign = [image.get_extent()[0] for image, name in zip(ax.images, names, strict=False)
+    framed = [image.get_extent()[0] for image, name in zip(ax.images, names, strict=False)
                if name != "label a"]  # fmt: skip
-    assert [line.get_xdata()[0] for line in ax.lines] == foreign
-    assert 0 < len(foreign) < len(names)
+    assert [line.get_xdata()[0] for line in ax.lines] == framed
+    assert 0 < len(framed) < len(names)
 
 
 def test_memberships_are_those_in_hyperedges_of_others():
