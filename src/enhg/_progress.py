@@ -1,4 +1,4 @@
-"""Progress of long computations: a bar on standard error, or a callback."""
+"""Progress of long computations: a bar in the terminal or a callback."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ from contextlib import contextmanager
 
 from enhg._optional import require
 
-_SPEED_PERIOD = 3600.0  # seconds of past speed that the estimate of the time left averages over
+_SPEED_WINDOW = 3600.0  # seconds over which the speed is averaged for the remaining time
 
-Progress = bool | Callable[[int, int], None] | None
+Report = Callable[[int, int], None]
+Progress = bool | Report | None
 
 
 @contextmanager
-def reporting(progress: Progress, description: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function to be called with (number done, total) during the computation.
+def reporting(progress: Progress, description: str) -> Iterator[Report]:
+    """Context whose value is a function to call with (steps done, steps in total).
 
     Parameters
     ----------
     progress : bool, callable or None
-        True for a bar on standard error, a callable to be called instead, False or None for
-        neither.
+        True shows a bar on standard error; a callable is called itself; False and None ignore
+        the calls.
     description : str
-        Text beside the bar.
+        The text beside the bar.
     """
     if not progress:
         yield lambda done, total: None
     elif callable(progress):
         yield progress
     else:
-        with bar(description) as update:
-            yield update
+        with bar(description) as report:
+            yield report
 
 
 @contextmanager
-def bar(description: str, *, transient: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on standard error with the time left; a transient bar is erased at the end."""
+def bar(description: str, *, transient: bool = False) -> Iterator[Report]:
+    """Bar on standard error with the remaining time; a transient one disappears at the end."""
     console = require("rich.console", "cli").Console(stderr=True)
     bars = require("rich.progress", "cli").Progress(
-        console=console, transient=transient, speed_estimate_period=_SPEED_PERIOD
+        console=console, transient=transient, speed_estimate_period=_SPEED_WINDOW
     )
     with bars:
         task = bars.add_task(description, total=None)

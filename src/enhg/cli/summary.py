@@ -137,4 +137,5 @@ def _score_text(run: Run) -> str:
     if scores.accuracy is None:
         return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {against}"
     unlabeled = "" if run.spreading is None else "unlabeled "
-    return f"accuracy {scores.accuracy:.3f} on the {scores.n_scored} {unlabeled}samples, {against}"
+    samples = counted(scores.n_scored, f"{unlabeled}sample")
+    return f"accuracy {scores.accuracy:.3f} on the {samples}, {against}"
