@@ -109,7 +109,7 @@ def test_numbers_that_json_does_not_have(tmp_path, value):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("key", ["format", "version", "header", "a.b"])
+@pytest.mark.parametrize("key", ["format", "version", "header", "file", "allow_pickle", "a.b"])
 def test_reserved_keys(tmp_path, key):
     with pytest.raises(ValueError, match="unreserved name, got"):
         written(tmp_path / "a.npz", {key: np.ones(1)})
@@ -217,6 +217,7 @@ def test_require_value():
     state = {"a": 1, "b": True, "c": "word"}
     assert require_value(state, "a", int) == 1
     assert require_value(state, "b", bool) is True
+    assert require_value(state, "b") is True
     assert require_value(state, "c", (int, str)) == "word"
     for name, kind in (("a", str), ("b", int), ("b", (int, float)), ("c", float)):
         with pytest.raises(InputError, match=f"its {name} does not fit"):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files: the whole file or none."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from uuid import uuid4
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[Path]:
-    """A place beside `target` to write to, which takes its name when the block succeeds.
+    """Yield a temporary path beside `target`, which is renamed to it when the block succeeds.
 
-    When the block raises, also on Ctrl-C, nothing is left of it, and `target` is as it was.
+    If the block raises, KeyboardInterrupt included, the temporary file is removed and `target` is
+    unchanged.
     """
     part = target.with_name(f".{uuid4().hex}.tmp")
     try:

@@ -24,6 +24,7 @@ State = dict[str, Any]
 
 # Members of an archive beside the arrays of its state, which are named by their path in it.
 _RESERVED = ("format", "version", "header")
+_SAVEZ_PARAMETERS = ("file", "allow_pickle")
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 # Parameters of the machine or of one run, which a state leaves out.
 _NOT_SAVED = ("structure", "random_state", "verbose", "n_jobs", "memory_budget")
@@ -52,9 +53,10 @@ def write_archive(
     arrays: dict[str, NDArray] = {}
     sparse_names: list[str] = []
     values = _flattened(state, "", arrays, sparse_names)
-    header = np.array(json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False))
+    header = json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False)
+    members: dict[str, Any] = {"format": kind, "version": version, "header": header, **arrays}
     with atomic_file(target) as part, open(part, "xb") as stream:
-        np.savez(stream, format=kind, version=version, header=header, **arrays)
+        np.savez(stream, **members)
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -66,7 +68,7 @@ def _flattened(
     values: State = {}
     for key, value in state.items():
         name = prefix + key
-        if "." in key or name in _RESERVED:
+        if "." in key or name in _RESERVED or name in _SAVEZ_PARAMETERS:
             raise ValueError(f"a key of a state must be a plain, unreserved name, got {name!r}")
         if isinstance(value, dict):
             values[key] = _flattened(value, f"{name}.", arrays, sparse_names)
@@ -102,7 +104,7 @@ def json_value(name: str, value: object) -> Any:
 
 
 def read_archive(stream: IO[bytes], kind: str, version: int) -> State:
-    """Return the state in a file of `write_archive`; raise an error that says what is wrong."""
+    """Return the state in a file of `write_archive`; raise an error with the reason otherwise."""
     # NumPy reads as far as an array's header says, which can be short of the checksum.
     with zipfile.ZipFile(stream) as members:
         # `write_archive` does not compress: a compressed member can be of any size in memory.
@@ -134,7 +136,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 def _nested(header: Any, arrays: dict[str, NDArray]) -> State:
-    """Put arrays back to the places that their paths name; undo `_flattened`."""
+    """Undo `_flattened`: put every array where its path says."""
     require(isinstance(header, dict) and isinstance(header.get("values"), dict), "header")
     state: State = header["values"]
     for name in header.get("sparse", []):
@@ -172,12 +174,15 @@ def require(fits: bool, name: str) -> None:
 
 
 def require_value(state: State, name: str, kind: type | tuple[type, ...] = object) -> Any:
-    """Return the entry `name` of a state, which must be of a type of `kind`."""
+    """Return the entry `name` of a state, of a type of `kind`; booleans are no numbers."""
     if name not in state:
         raise InputError(f"{name} is missing")
     value = state[name]
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    require(isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds), name)
+    allowed = isinstance(value, kinds)
+    if isinstance(value, bool):
+        allowed = bool in kinds or object in kinds
+    require(allowed, name)
     return value
 
 

@@ -1,8 +1,9 @@
-"""Switch for Numba's cache of compiled functions."""
+"""Settings of the compiled code."""
 
 from __future__ import annotations
 
 import os
 
-# ENHG_NUMBA_CACHE=0 compiles anew in every process, for read-only or shared installations.
-CACHE = os.environ.get("ENHG_NUMBA_CACHE") != "0"
+# Numba keeps machine code on disk between processes unless ENHG_NUMBA_CACHE=0, for installations
+# whose cache folder cannot be written to and for work on the kernels themselves.
+CACHE: bool = os.environ.get("ENHG_NUMBA_CACHE", "1") != "0"

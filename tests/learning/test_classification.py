@@ -1,18 +1,23 @@
+"""Semi-supervised classification."""
+
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from enhg import ElasticNetHypergraph, Hypergraph, HypergraphClassifier
+from enhg.exceptions import InputError
+from enhg.learning import classification
+from enhg.learning.scores import boundary_scores
 
-MASSES = ("equal", "labels", "none")
+BALANCES = ("equal", "labels", "none")
 # Vertices 0–5 hang together, 6–8 too, 9 is alone.
 THREE_COMPONENTS = Hypergraph.from_edges(
     [[0, 1, 2], [2, 3], [3, 4, 5], [6, 7, 8], [9]], weights=[1, 0.1, 1, 2, 1]
 )
-TEN = np.zeros((10, 1))  # samples that a ready hypergraph makes superfluous
+TEN = np.zeros((10, 1))  # a given hypergraph needs their number only
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +68,7 @@ def dense_F(hypergraph, y, alpha):
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.9, 0.999])
-@pytest.mark.parametrize("class_balance", MASSES)
+@pytest.mark.parametrize("class_balance", BALANCES)
 def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_balance):
     hypergraph, y = soft
     model = on(hypergraph, alpha=alpha, class_balance=class_balance).fit(np.zeros((30, 1)), y)
@@ -74,18 +79,22 @@ def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_balance
         F = F @ np.diag(Y.sum(axis=0) / F.sum(axis=0))
     expected = F / F.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-5)
-    np.testing.assert_array_equal(model.transduction_, expected.argmax(axis=1))
+    np.testing.assert_array_equal(model.transduction_[7:], expected.argmax(axis=1)[7:])
+    np.testing.assert_array_equal(model.transduction_[:7], y[:7])
+    differs = expected.argmax(axis=1)[:7] != y[:7]
+    np.testing.assert_array_equal(model.disputed_indices_, np.flatnonzero(differs))
     np.testing.assert_allclose(model.confidence_, expected.max(axis=1), atol=1e-5)
     np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
     assert not model.unreached_.any()
 
 
-def test_class_mass_matters_as_alpha_nears_one(soft):
-    """Without it every row of F tends to that of √d·√dᵀ·Y, and one class takes all."""
+def test_class_balance_matters_as_alpha_tends_to_one(soft):
+    """Without it every row of F tends to that of √d·√dᵀ·Y, whose largest entry is one class."""
     hypergraph, y = soft
     X = np.zeros((30, 1))
     plain = on(hypergraph, alpha=1 - 1e-6, class_balance="none").fit(X, y)
-    assert set(plain.transduction_) == {0}
+    assert set(plain.transduction_[7:]) == {0}
+    assert plain.disputed_indices_.tolist() == [4, 5, 6]
     reach = np.bincount(y[:7], np.sqrt(hypergraph.vertex_degrees)[:7])
     limit = np.tile(reach / reach.sum(), (30, 1))
     np.testing.assert_allclose(plain.label_distributions_, limit, atol=1e-4)
@@ -96,7 +105,7 @@ def test_class_mass_matters_as_alpha_nears_one(soft):
     np.testing.assert_allclose(odds / odds[:, :1], np.tile([1, 0.5, 0.25], (30, 1)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("class_balance", MASSES)
+@pytest.mark.parametrize("class_balance", BALANCES)
 def test_renaming_the_classes_renames_the_answer(soft, class_balance):
     hypergraph, y = soft
     X = np.zeros((30, 1))
@@ -117,19 +126,19 @@ def test_impossible_alphas_are_refused_before_the_long_work(alpha):
         def fit(self, X, y=None, *, progress=None):
             raise AssertionError("the structure was built")
 
-    with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
+    with pytest.raises(InputError, match="alpha must be a number between 0 and 1"):
         HypergraphClassifier(structure=Slow(), alpha=alpha).fit(np.eye(4), [0, 1, -1, -1])
 
 
-def test_unknown_class_mass():
-    with pytest.raises(ValueError, match=r"class_balance must be .*, got True"):
+def test_unknown_class_balance():
+    with pytest.raises(InputError, match=r"class_balance must be .*, got True"):
         HypergraphClassifier(class_balance=True).fit(np.eye(4), [0, 1, -1, -1])
 
 
 # --- samples that no label reaches -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("class_balance", MASSES)
+@pytest.mark.parametrize("class_balance", BALANCES)
 @pytest.mark.parametrize(
     ("y", "mark"),
     [
@@ -154,11 +163,11 @@ def test_components_without_a_label_are_reported(y, mark, class_balance):
 
 
 def test_vertices_too_far_for_a_label_to_arrive_are_reported_too():
-    """What conjugate gradients leave at zero must not pass for an answer."""
+    """Entries that conjugate gradients leave at zero are no labels."""
     path = Hypergraph.from_edges([[i, i + 1] for i in range(599)])
     y = np.full(600, -1)
     y[0], y[599] = 0, 1
-    with pytest.warns(UserWarning, match="no label reaches .* raise alpha"):
+    with pytest.warns(UserWarning, match="no label reaches .* increase alpha"):
         model = on(path, alpha=0.5).fit(np.zeros((600, 1)), y)
     lost = model.transduction_ == -1
     np.testing.assert_array_equal(model.unreached_, lost)
@@ -188,83 +197,6 @@ def test_new_sample_beside_unreached_ones_has_no_label():
     np.testing.assert_array_equal(proba[1], 0)
 
 
-# --- labels of all kinds -----------------------------------------------------------------------
-
-
-CONNECTED = Hypergraph.from_edges([[i, i + 1] for i in range(9)])
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "missing", "dtype"),
-    [
-        (3, 8, -1, int),
-        (3, 8, -1, np.int8),
-        (0.0, 2.0, np.nan, float),
-        (0.0, 2.0, -1, np.float32),
-        ("cat", "dog", "", str),
-        ("cat", "dog", None, object),
-        ("cat", "dog", np.nan, object),
-        ("cat", "dog", "", object),
-        ("cat", "dog", -1, object),
-        (3, 8, None, object),
-        (3, 8, -1, object),
-        (True, False, None, object),
-    ],
-)
-def test_labels_of_many_kinds(first, second, missing, dtype):
-    y = np.array([first, *[missing] * 8, second], dtype=dtype)
-    before = y.tolist()
-    model = on(CONNECTED).fit(TEN, y)
-    assert model.classes_.tolist() == sorted([first, second])
-    assert model.transduction_.tolist() == [first] * 5 + [second] * 5
-    assert repr(y.tolist()) == repr(before)
-
-
-@pytest.mark.parametrize("dtype", [int, float, object])
-def test_minus_one_and_one_are_two_classes(dtype):
-    y = np.array([-1, 1] * 5, dtype=dtype)
-    with pytest.warns(UserWarning, match="only -1 and 1: these are taken as two classes"):
-        model = on(CONNECTED).fit(TEN, y)
-    assert model.classes_.tolist() == [-1, 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = on(CONNECTED).fit(TEN, np.array([-1, 1, 0, -1, -1, 0, 1, -1, -1, 0], dtype=dtype))
-    assert model.classes_.tolist() == [0, 1]
-
-
-def test_all_samples_labeled():
-    for y in (np.arange(10) % 3, np.arange(10) % 3 == 0, list("abcabcabca")):
-        model = on(CONNECTED, alpha=0.1).fit(TEN, y)
-        assert model.transduction_.tolist() == list(y)
-
-
-@pytest.mark.parametrize("y", [[-1] * 10, [np.nan] * 10, [""] * 10, [None] * 10])
-def test_no_label_at_all(y):
-    with pytest.raises(ValueError, match="at least two classes, got no label"):
-        on(CONNECTED).fit(TEN, y)
-
-
-@pytest.mark.parametrize("y", [[2] + [-1] * 9, ["a"] + [""] * 9, ["a"] + [None] * 9, [1] * 10])
-def test_one_class(y):
-    with pytest.raises(ValueError, match=f"at least two classes, got only one class, {y[0]!r}"):
-        on(CONNECTED).fit(TEN, y)
-
-
-@pytest.mark.parametrize(
-    ("y", "words"),
-    [
-        (["a", 1, *[None] * 8], "both text and numbers"),
-        ([(1, 2), (3, 4), *[None] * 8], "one string or number a sample, got .1, 2."),
-        ([0.5, 1.25, *[-1] * 8], "continuous"),
-    ],
-)
-def test_labels_that_are_none(y, words):
-    labels = np.empty(10, dtype=object)
-    labels[:] = y
-    with pytest.raises(ValueError, match=words):
-        on(CONNECTED).fit(TEN, labels)
-
-
 # --- from samples ------------------------------------------------------------------------------
 
 
@@ -288,7 +220,7 @@ def test_prediction_of_the_samples_of_fit_is_their_transduction(fitted, subspace
     assert (fitted.predict(subspaces[0]) == fitted.transduction_).mean() > 0.97
 
 
-def test_probabilities_average_those_of_the_rebuilders(fitted, subspaces):
+def test_probabilities_are_means_of_those_of_the_members(fitted, subspaces):
     new = subspaces[0][:20] + 0.05 * np.random.default_rng(2).normal(size=(20, 50))
     proba = fitted.predict_proba(new)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
@@ -296,29 +228,8 @@ def test_probabilities_average_those_of_the_rebuilders(fitted, subspaces):
     np.testing.assert_array_equal(fitted.predict(new), fitted.classes_[proba.argmax(axis=1)])
     memberships = fitted.structure_.attach(new).memberships.toarray()
     for row, weights in zip(proba, memberships, strict=True):
-        expected = np.average(fitted.label_distributions_, axis=0, weighting=weights)
+        expected = np.average(fitted.label_distributions_, axis=0, weights=weights)
         np.testing.assert_allclose(row, expected, atol=1e-12)
-
-
-def test_ready_hypergraph_knows_no_new_samples(fitted, subspaces):
-    X, _, given = subspaces
-    model = on(fitted.graph_).fit(X, given)
-    np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
-    for ask in (model.predict, model.predict_proba):
-        with pytest.raises(ValueError, match=r"attach new samples.*got a Hypergraph"):
-            ask(X)
-
-
-def test_hypergraph_of_other_samples():
-    with pytest.raises(ValueError, match="graph has 10 vertices, but X has 3 samples"):
-        on(CONNECTED).fit(np.eye(3), [0, 1, -1])
-
-
-def test_parameters_reach_the_structure():
-    model = HypergraphClassifier(structure=ElasticNetHypergraph(), alpha=0.5)
-    copy = clone(model).set_params(graph__lam=0.125, class_balance="none")
-    assert (copy.graph.lam, copy.alpha, copy.class_balance) == (0.125, 0.5, "none")
-    assert clone(on(CONNECTED)).graph == CONNECTED
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])
@@ -349,11 +260,11 @@ def test_few_labels_are_spread_by_poisson_learning(subspaces):
         named = HypergraphClassifier(method=method).fit(X, given)
         np.testing.assert_array_equal(model.label_distributions_, named.label_distributions_)
         assert (model.transduction_ == y).mean() > 0.97
-    with pytest.raises(ValueError, match='method must be "auto", "diffusion" or "poisson"'):
+    with pytest.raises(InputError, match=r"method must be one of .*, got 'fish'"):
         HypergraphClassifier(method="fish").fit(X, given)
 
 
-def test_a_class_with_more_labels_does_not_swallow_the_others(subspaces):
+def test_a_class_with_more_labels_does_not_dominate(subspaces):
     X, y, _ = subspaces
     given = np.full(len(y), -1)
     first, *others = np.unique(y)
@@ -373,8 +284,94 @@ def test_component_with_labels_of_one_class_belongs_to_it():
     np.testing.assert_array_equal(model.label_distributions_[4:7], [[0, 0, 1]] * 3)
 
 
-def test_placement_is_what_is_predicted(fitted, subspaces):
+def test_prediction_with_scores(fitted, subspaces):
     X = subspaces[0]
-    placed = fitted.place(X)
-    np.testing.assert_array_equal(placed.labels, fitted.predict(X))
-    np.testing.assert_array_equal(placed.confidence, fitted.predict_proba(X).max(axis=1))
+    prediction = fitted.predict_with_scores(X)
+    np.testing.assert_array_equal(prediction.labels, fitted.predict(X))
+    np.testing.assert_array_equal(prediction.confidence, fitted.predict_proba(X).max(axis=1))
+
+
+# --- given labels, disputed or not ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def disputed(subspaces):
+    """A model with one wrong label among many, and the index of the sample that has it."""
+    X, _, given = subspaces
+    wrong = int(np.flatnonzero(given == 1)[3])
+    changed = given.copy()
+    changed[wrong] = 0
+    return HypergraphClassifier(alpha=0.999).fit(X, changed), wrong, changed
+
+
+def test_given_labels_are_kept_and_disputed_ones_reported(disputed):
+    model, wrong, given = disputed
+    labeled = np.flatnonzero(given >= 0)
+    np.testing.assert_array_equal(model.labeled_indices_, labeled)
+    np.testing.assert_array_equal(model.transduction_[labeled], given[labeled])
+    assert model.disputed_indices_.tolist() == [wrong]
+    assert model.classes_[model.label_distributions_[wrong].argmax()] == 1
+    assert model.transduction_[wrong] == 0
+    assert model.confidence_[wrong] == model.label_distributions_[wrong].max()
+
+
+def test_boundary_scores_are_those_of_the_final_labels(disputed):
+    model, wrong, _ = disputed
+    expected = boundary_scores(model.graph_, model.transduction_, 3)
+    np.testing.assert_array_equal(model.boundary_scores_, expected)
+    assert model.boundary_scores_[wrong] > 0.3  # its neighbors are of the other class
+
+
+def test_boundary_scores_of_samples_that_no_label_reaches():
+    y = np.array([0, -1, -1, -1, -1, 1, -1, -1, -1, -1])
+    with pytest.warns(UserWarning, match="no label reaches 4"):
+        model = on(THREE_COMPONENTS).fit(TEN, y)
+    codes = np.where(model.unreached_, 2, model.transduction_)
+    np.testing.assert_array_equal(
+        model.boundary_scores_, boundary_scores(THREE_COMPONENTS, codes, 3)
+    )
+
+
+@pytest.mark.parametrize("method", ["diffusion", "poisson"])
+def test_no_label_is_disputed_among_true_ones(subspaces, method):
+    X, _, given = subspaces
+    assert HypergraphClassifier(method=method).fit(X, given).disputed_indices_.tolist() == []
+
+
+# --- the spectrum ---------------------------------------------------------------------------------
+
+
+def test_the_spectrum_is_computed_once_and_only_if_it_is_used(subspaces, monkeypatch):
+    X, _, given = subspaces
+    calls = []
+    original = classification.eigenpairs_on
+
+    def spy(*args, **kwargs):
+        calls.append(args[2])
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(classification, "eigenpairs_on", spy)
+    model = HypergraphClassifier().fit(X, given)
+    assert calls == []
+    spectrum = model.spectrum_
+    model.suggest(3)
+    assert model.spectrum_ is spectrum
+    assert calls == [15]  # five per class
+    model.fit(X, given)
+    assert model.spectrum_ is not spectrum
+    assert calls == [15, 15]
+
+
+def test_the_spectrum_is_that_of_a_dense_solver(fitted):
+    values = np.sort(np.linalg.eigvalsh(fitted.graph_.theta_dense()))[::-1]
+    np.testing.assert_allclose(fitted.spectrum_.eigenvalues, values[:15], atol=1e-9)
+
+
+def test_the_spectrum_leaves_out_fragments():
+    y = np.array([0, -1, -1, -1, -1, 1, -1, -1, -1, -1])
+    with pytest.warns(UserWarning, match="no label reaches 4"):
+        model = on(THREE_COMPONENTS).fit(TEN, y)
+    assert not model.spectrum_.eigenvectors[9].any()
+    assert np.abs(model.spectrum_.eigenvectors[:9]).max(axis=1).min() > 0
+    with pytest.raises(NotFittedError):
+        _ = HypergraphClassifier().spectrum_

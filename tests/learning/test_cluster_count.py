@@ -1,9 +1,13 @@
+"""The estimate of the number of clusters."""
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
 
 from enhg import ElasticNetHypergraph, Graph, Hypergraph, HypergraphClustering
-from enhg.learning.cluster_count import count_clusters
+from enhg.exceptions import InputError
+from enhg.learning import spectral
+from enhg.learning.cluster_count import ClusterCount, count_clusters, estimate_clusters
 
 
 def blocks(sizes, within=1.0, between=0.0, seed=0):
@@ -19,44 +23,47 @@ def blocks(sizes, within=1.0, between=0.0, seed=0):
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 @pytest.mark.parametrize("between", [0.0, 0.001, 0.01])
 def test_blocks_are_counted(k, between):
-    found = count_clusters(blocks([30] * k, between=between))
-    assert found.n_clusters == k
-    assert found.reliable
+    count = count_clusters(blocks([30] * k, between=between))
+    assert count.n_clusters == k
+    assert count.reliable
 
 
 def test_scores_are_those_of_the_definition():
     graph = blocks([20, 25, 30], between=0.05)
-    found = count_clusters(graph, most=6)
+    count = count_clusters(graph, max_clusters=6)
     values = np.sort(np.linalg.eigvalsh(graph.theta_dense()))[::-1][:7]
-    np.testing.assert_allclose(found.values, values, atol=1e-6)
+    np.testing.assert_allclose(count.eigenvalues, values, atol=1e-6)
     mu = np.maximum(1 - values, 0.005)
-    np.testing.assert_allclose(found.scores, np.arange(1, 7) * np.log(mu[1:] / mu[:-1]), atol=1e-4)
-    order = np.argsort(-found.scores)
-    assert (found.n_clusters, found.runner_up) == (order[0] + 1, order[1] + 1)
+    np.testing.assert_allclose(count.scores, np.arange(1, 7) * np.log(mu[1:] / mu[:-1]), atol=1e-4)
+    order = np.argsort(-count.scores)
+    assert (count.n_clusters, count.runner_up) == (order[0] + 1, order[1] + 1)
 
 
-def test_of_scores_nearly_alike_the_smaller_number_is_taken():
-    """Three groups of three: from nine clusters to three as the three of a group draw nearer."""
+def test_of_nearly_equal_scores_the_smaller_number_is_taken():
+    """Three groups of three: nine clusters, then three as the links within a group grow."""
     block = np.repeat(np.arange(9), 15)
     group = block // 3
     noise = np.random.default_rng(0).uniform(0.5, 1.5, (135, 135))
     noise = (noise + noise.T) / 2
-    found = []
+    estimates = []
     for sibling in np.geomspace(0.001, 0.9, 60):
         weights = np.where(group[:, None] == group, sibling, 0.001)
         weights[block[:, None] == block] = 1
         count = count_clusters(Graph(weights * noise))
-        found.append(count.n_clusters)
+        estimates.append(count.n_clusters)
         near = np.flatnonzero(count.scores >= 0.9 * count.scores.max()) + 1
         assert count.n_clusters == near[0]
         assert len(near) == 1 or not count.reliable
-    assert (found[0], found[-1]) == (9, 3)
+    assert (estimates[0], estimates[-1]) == (9, 3)
 
 
 def test_one_cloud_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(400, 30))
-    found = count_clusters(ElasticNetHypergraph().fit(X).graph_)
-    assert (found.n_clusters, found.reliable) == (1, False)  # as any dense hypergraph says
+    count = count_clusters(ElasticNetHypergraph().fit(X).graph_)
+    assert (count.n_clusters, count.reliable) == (
+        1,
+        False,
+    )  # the estimate of every dense hypergraph
 
 
 def test_many_small_groups_are_not_beyond_what_is_considered():
@@ -64,15 +71,15 @@ def test_many_small_groups_are_not_beyond_what_is_considered():
     X = np.vstack(
         [center + 0.1 * rng.normal(size=(10, 60)) for center in rng.normal(size=(30, 60))]
     )
-    assert count_clusters(ElasticNetHypergraph().fit(X).graph_).best == 30
+    assert count_clusters(ElasticNetHypergraph().fit(X).graph_).n_clusters == 30
 
 
-def test_what_parts_of_the_samples_do_not_bear_out_is_not_sure():
+def test_an_estimate_that_subsets_do_not_confirm_is_not_reliable():
     everything = load_digits().data
     for seed in range(6):
         rows = np.random.default_rng(seed).permutation(len(everything))[:900]
-        found = count_clusters(ElasticNetHypergraph().fit(everything[rows]).graph_, random_state=0)
-        assert abs(found.n_clusters - 10) <= 1 or not found.reliable
+        count = count_clusters(ElasticNetHypergraph().fit(everything[rows]).graph_, random_state=0)
+        assert abs(count.n_clusters - 10) <= 1 or not count.reliable
 
 
 def test_small_components_are_no_clusters():
@@ -85,19 +92,20 @@ def test_small_components_are_no_clusters():
     for stray in strays:
         joined[at : at + len(stray), at : at + len(stray)] = stray
         at += len(stray)
-    found = count_clusters(Graph(joined))
-    assert (found.n_clusters, found.reliable) == (4, True)
+    count = count_clusters(Graph(joined))
+    assert (count.n_clusters, count.reliable) == (4, True)
 
 
 def test_nothing_but_small_components():
     alone = Hypergraph.from_edges([[i] for i in range(50)])
-    assert not count_clusters(alone).sure
+    assert not count_clusters(alone).reliable
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_few_samples(n):
-    found = count_clusters(Hypergraph.from_edges([list(range(n))]))
-    assert 1 <= found.n_clusters < n or found.n_clusters == 1
+    count = count_clusters(Hypergraph.from_edges([list(range(n))]))
+    assert 1 <= count.n_clusters < n
+    assert not count.reliable
 
 
 def test_the_digits_are_ten():
@@ -113,9 +121,9 @@ def test_blobs_are_counted_and_clustered():
     assert len({*zip(y, model.labels_, strict=True)}) == 6
 
 
-def test_where_the_spectrum_does_not_tell_it_says_so():
+def test_an_unreliable_estimate_is_reported():
     X = np.random.default_rng(0).uniform(size=(400, 2))
-    with pytest.warns(UserWarning, match=r"does not tell the number of clusters: \d+ is the best"):
+    with pytest.warns(UserWarning, match=r"number of clusters is not reliable: \d+ has the best"):
         model = HypergraphClustering("auto", random_state=0).fit(X)
     assert model.n_clusters_ == model.cluster_count_.n_clusters
     assert not model.cluster_count_.reliable
@@ -124,5 +132,142 @@ def test_where_the_spectrum_does_not_tell_it_says_so():
 def test_no_estimate_where_a_number_is_given():
     X, _ = make_blobs(60, centers=3, n_features=20, random_state=0)
     assert HypergraphClustering(3, random_state=0).fit(X).cluster_count_ is None
-    with pytest.raises(ValueError, match='n_clusters must be "auto" or a whole number'):
+    with pytest.raises(InputError, match=r'n_clusters must be a whole number .* or "auto", got'):
         HypergraphClustering("many").fit(X)
+
+
+@pytest.mark.parametrize("max_clusters", [0, -1, 2.0, "5"])
+def test_impossible_numbers(max_clusters):
+    with pytest.raises(InputError, match="max_clusters must be a whole number of at least 1, got"):
+        count_clusters(Hypergraph(np.eye(3)), max_clusters)
+
+
+# --- one spectrum for the estimate and the clustering ---------------------------------------------
+
+
+def with_strays(graph, pairs):
+    """A graph and pairs of vertices apart from it."""
+    n = graph.n_vertices
+    joined = np.zeros((n + 2 * pairs, n + 2 * pairs))
+    joined[:n, :n] = graph.adjacency
+    for row in range(n, n + 2 * pairs, 2):
+        joined[row, row + 1] = joined[row + 1, row] = 1
+    return Graph(joined)
+
+
+def test_the_estimate_hands_on_its_eigenpairs():
+    graph = with_strays(blocks([60] * 4, between=0.002), 15)
+    count, spectrum, kept = estimate_clusters(graph, random_state=0)
+    assert kept.tolist() == [True] * 240 + [False] * 30
+    part = graph.subhypergraph(kept)
+    np.testing.assert_array_equal(spectrum.eigenvalues, count.eigenvalues)
+    images = part.theta @ spectrum.eigenvectors
+    np.testing.assert_allclose(images, spectrum.eigenvectors * spectrum.eigenvalues, atol=1e-6)
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """For every eigenproblem its number of vertices, of known eigenpairs and of new ones."""
+    problems = []
+    original = spectral._solve
+
+    def spy(graph, deflation, count, *args):
+        known = deflation.components.shape[1] + len(deflation.eigenvalues)
+        problems.append((graph.n_vertices, known, count))
+        return original(graph, deflation, count, *args)
+
+    monkeypatch.setattr(spectral, "_solve", spy)
+    return problems
+
+
+@pytest.mark.parametrize("weighting", ["auto", "equal", "resolvent"])
+@pytest.mark.parametrize("strays", [0, 15])
+def test_no_eigenvector_of_the_whole_graph_is_solved_for_twice(solved, weighting, strays):
+    graph = with_strays(blocks([60] * 4, between=0.002), strays)
+    model = HypergraphClustering(structure=graph, eigenvector_weighting=weighting, random_state=0)
+    if strays:
+        with pytest.warns(UserWarning, match="30 of the samples are in components too small"):
+            model.fit(np.zeros((graph.n_vertices, 1)))
+    else:
+        model.fit(np.zeros((graph.n_vertices, 1)))
+    assert model.n_clusters_ == 4
+    # Subsets of 80 % of the vertices, on which the estimate is confirmed, are smaller graphs.
+    whole = [(known, count) for n, known, count in solved if n == 240]
+    assert whole[0] == (1, 15)  # √240 + 1 eigenpairs, one of them of the component
+    assert whole[1:] == ([] if weighting == "equal" else [(16, 4)])
+    assert len(model.spectrum_.eigenvalues) == (4 if weighting == "equal" else 20)
+
+
+def test_the_spectrum_of_an_automatic_clustering_is_that_of_a_dense_solver():
+    graph = ElasticNetHypergraph().fit(load_digits().data[:600]).graph_
+    with pytest.warns(UserWarning, match="not reliable"):
+        model = HypergraphClustering(structure=graph, random_state=0).fit(np.zeros((600, 1)))
+    assert model.cluster_count_.n_clusters >= 5  # more eigenvectors than the estimate needs
+    values = np.sort(np.linalg.eigvalsh(graph.theta_dense()))[::-1]
+    eigenvalues = model.spectrum_.eigenvalues
+    assert len(eigenvalues) == 5 * model.n_clusters_ > len(model.cluster_count_.eigenvalues)
+    np.testing.assert_allclose(eigenvalues, values[: len(eigenvalues)], atol=1e-9)
+    residuals = (
+        graph.theta @ model.spectrum_.eigenvectors - model.spectrum_.eigenvectors * eigenvalues
+    )
+    assert np.linalg.norm(residuals, axis=0).max() <= 1e-6
+
+
+def test_automatic_clustering_leaves_out_the_components_that_the_estimate_leaves_out():
+    """Of √n/2 vertices, not of a tenth of a cluster: here 8 pairs and a component of 7."""
+    seven = np.ones((7, 7)) - np.eye(7)
+    graph = with_strays(blocks([60] * 2, between=0.002), 8)
+    n = graph.n_vertices
+    joined = np.zeros((n + 7, n + 7))
+    joined[:n, :n], joined[n:, n:] = graph.adjacency, seven
+    graph = Graph(joined)
+    model = HypergraphClustering(structure=graph, random_state=0)
+    with pytest.warns(UserWarning, match="16 of the samples are in components too small"):
+        model.fit(np.zeros((n + 7, 1)))
+    assert np.flatnonzero(model.confidence_ == 0).tolist() == list(range(120, 136))
+    assert not model.spectrum_.eigenvectors[120:136].any()
+    assert model.spectrum_.eigenvectors[136:].any()
+
+
+def test_one_cluster_is_estimated_with_confidence():
+    """A single cluster has no border, even beside components that are left out."""
+    graph = with_strays(blocks([100]), 3)
+    with pytest.warns(UserWarning, match="not reliable: 1 has the best score"):
+        model = HypergraphClustering(structure=graph, random_state=0).fit(np.zeros((106, 1)))
+    assert model.n_clusters_ == 1
+    np.testing.assert_array_equal(model.labels_, 0)
+    np.testing.assert_array_equal(model.confidence_, 1)
+
+
+# --- states ---------------------------------------------------------------------------------------
+
+
+def test_state_of_an_estimate():
+    count = count_clusters(blocks([30] * 3, between=0.01))
+    again = ClusterCount.from_state(count.to_state())
+    assert (again.n_clusters, again.runner_up, again.reliable) == (3, count.runner_up, True)
+    np.testing.assert_array_equal(again.scores, count.scores)
+    np.testing.assert_array_equal(again.eigenvalues, count.eigenvalues)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_clusters", "three"),
+        ("n_clusters", 0),
+        ("n_clusters", 2.0),
+        ("n_clusters", True),
+        ("runner_up", 10**6),
+        ("reliable", 1),
+        ("scores", np.ones(2)),
+        ("scores", np.full(9, "text")),
+        ("eigenvalues", np.array([np.nan])),
+    ],
+)
+def test_states_that_are_no_estimates(name, value):
+    state = count_clusters(blocks([30] * 3, between=0.01)).to_state()
+    with pytest.raises(InputError, match="does not fit"):
+        ClusterCount.from_state(state | {name: value})
+    del state[name]
+    with pytest.raises(InputError, match=f"{name} is missing"):
+        ClusterCount.from_state(state)

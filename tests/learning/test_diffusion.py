@@ -1,3 +1,5 @@
+"""Diffusion and Poisson learning."""
+
 import warnings
 
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.sparse import block_diag, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg import Graph, Hypergraph
+from enhg.exceptions import InputError
 from enhg.learning import diffusion
 from enhg.learning.diffusion import diffuse, poisson
 
@@ -46,7 +49,7 @@ def test_limits_of_alpha():
     np.testing.assert_allclose(F, np.outer(root, root @ Y), atol=1e-5)
 
 
-def test_columns_do_not_know_of_each_other():
+def test_columns_are_independent():
     Y = np.random.default_rng(0).normal(size=(40, 4))
     together = diffuse(RING.theta, Y, 0.9)
     for j in range(4):
@@ -84,12 +87,12 @@ def test_input_stays_as_it_was():
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.5, 1.5, np.nan, np.inf, "0.5", None])
 def test_impossible_alphas(alpha):
-    with pytest.raises(ValueError, match="alpha must lie between 0 and 1, got"):
+    with pytest.raises(InputError, match=r"alpha must be a number between 0 and 1.*, got"):
         diffuse(RING.theta, np.eye(40, 1), alpha)
 
 
 def test_what_does_not_converge_is_reported_with_its_figure(monkeypatch):
-    monkeypatch.setattr(diffusion, "_MOST_ITERATIONS", 2)
+    monkeypatch.setattr(diffusion, "_MAX_ITERATIONS", 2)
     Y = np.eye(40, 2)
     with pytest.warns(ConvergenceWarning, match="relative residual") as caught:
         F = diffuse(RING.theta, Y, 0.99)
@@ -101,7 +104,7 @@ def test_alpha_so_near_to_one_that_rounding_counts_is_reported():
     """The recursion's own residual falls below tol there, and the true one does not."""
     path = Hypergraph.from_edges([[i, i + 1] for i in range(299)])
     Y = np.eye(300)[:, [0, 299]]
-    with pytest.warns(ConvergenceWarning, match="lower alpha"):
+    with pytest.warns(ConvergenceWarning, match="reduce alpha"):
         diffuse(path.theta, Y, 1 - 1e-14)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -133,7 +136,7 @@ def test_poisson_is_the_pseudoinverse_applied_to_sources_in_balance():
     np.testing.assert_allclose(U.sum(axis=1), 0, atol=1e-6)
 
 
-def test_poisson_solves_every_component_for_itself():
+def test_poisson_solves_every_component_by_itself():
     first, second = random_hypergraph(1), random_hypergraph(2)
     n = first.n_vertices
     both = Hypergraph(
@@ -146,7 +149,7 @@ def test_poisson_solves_every_component_for_itself():
     np.testing.assert_allclose(U[n:], poisson(second, Y2), atol=1e-6)
 
 
-def test_poisson_where_nothing_flows():
+def test_poisson_without_sources():
     hypergraph = random_hypergraph(1)
     n = hypergraph.n_vertices
     for Y in (labels_of(n, {0: 0, 3: 0}), np.zeros((n, 3))):
@@ -158,6 +161,8 @@ def test_poisson_is_that_of_graphlearning():
     rows, codes = np.array([0, 5, 9, 20]), np.array([0, 1, 2, 1])
     Y = np.zeros((40, 3))
     Y[rows, codes] = 1
-    peer = ssl.poisson(csr_matrix(weights), tol=1e-12, max_iter=10_000).fit(rows, codes)
+    reference = ssl.poisson(csr_matrix(weights), tol=1e-12, max_iter=10_000).fit(rows, codes)
     ours = poisson(Graph(weights), Y)
-    np.testing.assert_allclose(ours - ours.mean(axis=0), peer - peer.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(
+        ours - ours.mean(axis=0), reference - reference.mean(axis=0), atol=1e-6
+    )

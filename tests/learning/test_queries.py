@@ -1,9 +1,12 @@
+"""The choice of samples to be labeled."""
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
-from enhg.learning.queries import _LABEL_NOISE, _LEAST_DOUBT, most_telling
+from enhg.exceptions import InputError
+from enhg.learning.queries import _LABEL_NOISE, _MIN_AMBIGUITY, select_queries
 from enhg.learning.spectral import top_eigenpairs
 
 
@@ -17,30 +20,31 @@ def test_choice_is_the_one_that_lowers_the_variance_most(digits):
     """Against the full covariance and the textbook formula of a Gaussian's posterior."""
     _, _, graph = digits
     spectrum = top_eigenpairs(graph, 20, random_state=0)
-    gaps = 1 - spectrum.values
+    gaps = 1 - spectrum.eigenvalues
     mu = gaps[3]
-    C = (spectrum.vectors * (mu / (gaps + mu))) @ spectrum.vectors.T
+    C = (spectrum.eigenvectors * (mu / (gaps + mu))) @ spectrum.eigenvectors.T
     C /= np.trace(C) / len(C)
-    doubt = np.random.default_rng(0).uniform(size=len(C))
+    ambiguity = np.random.default_rng(0).uniform(size=len(C))
     labeled = np.array([3, 700])
 
-    def knowing(C, rows):
+    def conditioned(C, rows):
         block = C[np.ix_(rows, rows)] + _LABEL_NOISE * np.eye(len(rows))
         return C - C[:, rows] @ np.linalg.solve(block, C[rows])
 
-    chosen = most_telling(spectrum, 4, labeled, doubt, 3)
+    chosen = select_queries(spectrum, 4, labeled, ambiguity, 3)
     for at, sample in enumerate(chosen):
         known = [*labeled, *chosen[:at]]
-        now = knowing(C, known)
-        told = (doubt + _LEAST_DOUBT) @ now**2 / (np.diag(now) + _LABEL_NOISE)
-        told[known] = -1
-        assert sample == told.argmax()
+        posterior = conditioned(C, known)
+        reduction = (ambiguity + _MIN_AMBIGUITY) @ posterior**2
+        reduction /= np.diag(posterior) + _LABEL_NOISE
+        reduction[known] = -1
+        assert sample == reduction.argmax()
 
 
-def test_labels_that_are_asked_for_are_worth_more_than_random_ones(digits):
+def test_selected_labels_give_more_accuracy_than_random_ones(digits):
     X, y, graph = digits
-    asked = HypergraphClustering(10, structure=graph, random_state=0).fit(X).suggest(20)
-    assert len(set(asked)) == 20
+    selected = HypergraphClustering(10, structure=graph, random_state=0).fit(X).suggest(20)
+    assert len(set(selected)) == 20
 
     def accuracy(rows):
         given = np.full(len(y), -1)
@@ -50,9 +54,9 @@ def test_labels_that_are_asked_for_are_worth_more_than_random_ones(digits):
 
     rng = np.random.default_rng(0)
     random = [accuracy(rng.choice(len(y), 20, replace=False))[0] for _ in range(10)]
-    reached, model = accuracy(asked)
+    reached, model = accuracy(selected)
     assert reached > max(random)
-    more = [*asked, *model.suggest(10)]
+    more = [*selected, *model.suggest(10)]
     assert len(set(more)) == 30
     assert accuracy(more)[0] > np.mean(random) + 0.1
 
@@ -62,5 +66,12 @@ def test_impossible_numbers(digits, n):
     X, y, graph = digits
     given = np.where(np.arange(len(y)) < 50, y, -1)
     model = HypergraphClassifier(structure=graph).fit(X, given)
-    with pytest.raises(ValueError, match=r"n must be a whole number from 1 to .* \(1747\)"):
+    with pytest.raises(InputError, match=r"n must be a whole number from 1 to 1747 \(.*\), got"):
         model.suggest(n)
+
+
+def test_all_samples_labeled(digits):
+    X, y, graph = digits
+    model = HypergraphClassifier(structure=graph).fit(X, y)
+    with pytest.raises(InputError, match="unlabeled sample to choose, got labels of all"):
+        model.suggest(1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -69,6 +70,12 @@ def test_a_saved_transformer_is_the_same(transformer, digits, dtype, tmp_path):
     transformed = again.transform(X[900:])
     assert transformed.dtype == dtype
     np.testing.assert_array_equal(transformed, fitted.transform(X[900:]))
+
+
+@each
+def test_saving_needs_fit(transformer):
+    with pytest.raises(NotFittedError):
+        clone(transformer).to_state()
 
 
 def test_transformers_of_other_packages_cannot_be_saved():

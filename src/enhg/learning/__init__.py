@@ -1,0 +1,1 @@
+"""Spectral clustering and semi-supervised classification on graphs and hypergraphs."""

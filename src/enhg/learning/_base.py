@@ -27,7 +27,7 @@ from enhg.structures._registry import SAVED_STRUCTURES
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
 if TYPE_CHECKING:
-    from enhg.structures.elastic_net import Attachment
+    from enhg.structures._representation_hypergraph import Attachment
 
 # Fitted attributes of a structure that its learner repeats.
 _STRUCTURE_ATTRIBUTES = ("representation_", "outlier_scores_")

@@ -60,9 +60,14 @@ class ClusterCount:
         """Make an estimate from its state; raise InputError if the state is not one."""
         scores = require_array(state, "scores", (None,))
         eigenvalues = require_array(state, "eigenvalues", (len(scores) + 1,))
-        numbers = [require_value(state, name, int) for name in ("n_clusters", "runner_up")]
-        require(all(1 <= number <= max(len(scores), 1) for number in numbers), "n_clusters")
-        return cls(*numbers, require_value(state, "reliable", bool), scores, eigenvalues)
+        n_clusters, runner_up = (
+            require_value(state, name, int) for name in ("n_clusters", "runner_up")
+        )
+        largest = max(len(scores), 1)
+        require(1 <= n_clusters <= largest, "n_clusters")
+        require(1 <= runner_up <= largest, "runner_up")
+        reliable = require_value(state, "reliable", bool)
+        return cls(n_clusters, runner_up, reliable, scores, eigenvalues)
 
 
 def count_clusters(

@@ -197,8 +197,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def _cluster(self, used: NDArray[np.bool_], seed: int) -> None:
         """Cluster the points of the vertices that are used, and assign all to the centers."""
         k, best = self.n_clusters_, -np.inf
-        automatic = self.eigenvector_weighting == "auto"
-        for weighting in _WEIGHTINGS if automatic else (self.eigenvector_weighting,):
+        chosen = self.eigenvector_weighting
+        for weighting in _WEIGHTINGS if chosen == "auto" else (chosen,):
             points = embed(self.spectrum_, k, weighting, normalize_rows=self.normalize_rows)
             means = KMeans(k, n_init=self.n_init, random_state=seed).fit(points[used])
             entropy = _size_entropy(means.labels_, k)
@@ -234,7 +234,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 "are assigned to the nearest center with confidence 0"
             )
         if components > k:
-            more, remedy = f", more than the {k} clusters", f", or set n_clusters up to {components}"
+            more, remedy = (
+                f", more than the {k} clusters",
+                f", or set n_clusters up to {components}",
+            )
         warnings.warn(
             f"the hypergraph has {components} connected components{more}: {consequence}. Enlarge "
             f"the hyperedges (more members, or a larger gamma of the structure){remedy}",
@@ -279,9 +282,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         labels the other samples, and its `suggest` selects further ones.
         """
         check_is_fitted(self)
-        unlabeled = np.array([], dtype=int)
+        no_labels = np.array([], dtype=int)
         ambiguity = np.ones(len(self.labels_))
-        return select_queries(self.spectrum_, self.n_clusters_, unlabeled, ambiguity, n)
+        return select_queries(self.spectrum_, self.n_clusters_, no_labels, ambiguity, n)
 
     def to_state(self) -> State:
         """Return the state of the fitted clustering, from which `from_state` makes it again."""

@@ -159,6 +159,4 @@ def _warn_of_residual(residual: float, tol: float, advice: str) -> None:
 
 def _quotient(numerator: NDArray, denominator: NDArray) -> NDArray:
     """Return numerator / denominator, and 0 in columns that are solved already."""
-    return np.divide(
-        numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0
-    )
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._validation import check_whole
+from enhg.exceptions import InputError
 from enhg.learning.spectral import Spectrum
 
 _LABEL_NOISE = 0.03  # variance of a label, relative to the mean variance of the field
@@ -46,6 +47,8 @@ def select_queries(
     International Conference on Artificial Intelligence and Statistics, 2012.
     """
     n_unlabeled = len(ambiguity) - len(labeled_indices)
+    if n_unlabeled == 0:
+        raise InputError("there must be an unlabeled sample to choose, got labels of all samples")
     check_whole("n", n, 1, n_unlabeled, hint="(the number of unlabeled samples)")
     field = _field(spectrum, n_classes)
     for sample in labeled_indices:

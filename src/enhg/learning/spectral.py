@@ -185,20 +185,20 @@ def eigenpairs_on(
     """
     part = graph if mask.all() else graph.subhypergraph(mask)
     count = min(count, part.n_vertices)
-    found = top_eigenpairs(part, count, known=known, random_state=random_state)
-    return found.on_vertices(mask)
+    spectrum = top_eigenpairs(part, count, known=known, random_state=random_state)
+    return spectrum.on_vertices(mask)
 
 
 def _component_vectors(graph: GraphLike) -> sparse.csc_array:
     """Return √d on each component, of unit length, the component of most vertices first."""
     count, labels = graph.connected_components()
     order = np.argsort(-np.bincount(labels, minlength=count), kind="stable")
-    place = np.empty(count, np.int64)
-    place[order] = np.arange(count)
+    rank = np.empty(count, np.int64)
+    rank[order] = np.arange(count)
     volumes = np.bincount(labels, graph.vertex_degrees, minlength=count)
     entries = np.sqrt(graph.vertex_degrees / volumes[labels])
     return sparse.csc_array(
-        (entries, (np.arange(len(labels)), place[labels])), shape=(len(labels), count)
+        (entries, (np.arange(len(labels)), rank[labels])), shape=(len(labels), count)
     )
 
 
@@ -230,7 +230,7 @@ class _Deflation:
         return np.concatenate([ones, self.eigenvalues]), np.hstack([vectors, self.eigenvectors])
 
     def order(self, eigenvalues: NDArray) -> NDArray:
-        """Return the order of falling eigenvalues, those of the components kept in place."""
+        """Return the order of descending eigenvalues, with those of the components first."""
         count = min(self.components.shape[1], len(eigenvalues))
         rest = np.argsort(-eigenvalues[count:], kind="stable")
         return np.concatenate([np.arange(count), count + rest])

@@ -68,9 +68,14 @@ class SampleTransformer(TransformerMixin, BaseEstimator, ABC):
     def _apply(self, samples: NDArray) -> NDArray:
         """Transform validated samples."""
 
-    @abstractmethod
     def to_state(self) -> State:
         """Everything that `from_state` needs to make an equal fitted transformer."""
+        check_is_fitted(self)
+        return self._fitted_state()
+
+    @abstractmethod
+    def _fitted_state(self) -> State:
+        """The state of a fitted transformer."""
 
     @classmethod
     @abstractmethod
@@ -93,6 +98,6 @@ def to_unit_length(X: NDArray, *, center: bool, empty_samples: str) -> NDArray:
         warnings.warn(
             f"{int(empty.sum())} of {len(empty)} samples are {empty_samples} (the first is row "
             f"{int(np.argmax(empty))}): they have no direction and no other sample represents them",
-            stacklevel=4,
+            stacklevel=5,  # the caller of transform, which scikit-learn wraps
         )
     return samples

@@ -28,8 +28,7 @@ class Identity(OneToOneFeatureMixin, SampleTransformer):
     def _apply(self, samples: NDArray) -> NDArray:
         return samples
 
-    def to_state(self) -> State:
-        """The number of features."""
+    def _fitted_state(self) -> State:
         return {"n_features": self.n_features_in_}
 
     @classmethod

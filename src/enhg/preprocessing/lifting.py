@@ -56,8 +56,7 @@ class Lifting(ClassNamePrefixFeaturesOutMixin, SampleTransformer):
     def _n_features_out(self) -> int:
         return self.n_features_in_ + 1
 
-    def to_state(self) -> State:
-        """The fitted attributes."""
+    def _fitted_state(self) -> State:
         return {"mean": self.mean_, "spread": self.spread_}
 
     @classmethod

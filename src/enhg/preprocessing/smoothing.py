@@ -81,8 +81,7 @@ class Smoothing(OneToOneFeatureMixin, SampleTransformer):
                 block[:] = mixed.T
         return to_unit_length(samples, center=True, empty_samples="constant")
 
-    def to_state(self) -> State:
-        """The fitted attributes."""
+    def _fitted_state(self) -> State:
         return {"mixing": self.mixing_, "n_steps": self.n_steps_}
 
     @classmethod

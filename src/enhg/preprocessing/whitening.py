@@ -82,8 +82,7 @@ class Whitening(OneToOneFeatureMixin, SampleTransformer):
         X[empty] = 0  # the mean is not a direction of the sample
         return to_unit_length(X, center=False, empty_samples="constant or equal to the mean")
 
-    def to_state(self) -> State:
-        """The fitted attributes."""
+    def _fitted_state(self) -> State:
         return {"mean": self.mean_, "directions": self.directions_, "damping": self.damping_}
 
     @classmethod

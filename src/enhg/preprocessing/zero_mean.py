@@ -44,8 +44,7 @@ class SampleNormalizer(OneToOneFeatureMixin, SampleTransformer):
         kind = "constant" if self.center else "zero"
         return to_unit_length(samples, center=bool(self.center), empty_samples=kind)
 
-    def to_state(self) -> State:
-        """The constructor's parameter and the number of features."""
+    def _fitted_state(self) -> State:
         return {"center": bool(self.center), "n_features": self.n_features_in_}
 
     @classmethod

@@ -1,1 +1,1 @@
-"""X → Z: the robust matrix elastic net (paper, III.A)."""
+"""Representation of samples by other samples: elastic net, its path, and low rank."""

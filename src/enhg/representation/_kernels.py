@@ -1,20 +1,20 @@
-"""Compiled loops of the solver, and nothing that is not one.
+"""Compiled loops of the elastic net solver.
 
-Notation of a single sample's problem, restricted to its working set of w atoms:
+The problem of one sample, restricted to a working set of w atoms, is
 
     F(z) = ½ zᵀQz − cᵀz + a‖z‖₁ + (b/2)‖z‖²
 
-`Q` (w×w) is the atoms' Gram matrix, `c` their correlations with the sample, and `g = c − Qz`
-their correlations with its residual, which is kept up to date as z changes. z is optimal when
-g = b·z + a·sign(z) where z ≠ 0, and |g| ≤ a where z = 0. With the norm loss a and b are σ/γ and
-2λσ/γ, where σ = ‖r‖ moves with z.
+with the Gram matrix Q (w×w) of the atoms, their correlations c with the sample, the l1 penalty a
+(`l1`) and the ridge penalty b (`ridge`). The correlations with the residual, g = c − Qz, are kept
+up to date as z changes. The solution satisfies g = b·z + a·sign(z) where z ≠ 0 and |g| ≤ a where
+z = 0. The norm loss has a = σ/γ and b = 2λσ/γ, where σ = ‖r‖ changes with z.
 
-Q and c may be as coarse as float32 products are: they are a model, by which steps are found. What
-is certified is computed in float64 from the atoms themselves (`_correct_model`, `_check`).
+Q and c may be products in float32: they are a model that provides steps. Certificates are computed
+in float64 from the atoms (`_correct_model`, `_check`).
 
-Kernels release the GIL and work in place; the driver runs the public ones in threads, each on
-some rows of a block. They stay in one file because Numba's cache on disk looks for changes only in
-the file of the kernel that is called: with callees elsewhere it would go on running old code.
+Kernels release the GIL and work in place; the driver runs `solve` in threads, each on some rows of
+a block. All kernels are in one file because Numba's cache on disk detects changes only in the file
+of the kernel that is called from Python: with callees in other files it would run outdated code.
 """
 
 # mypy: disable-error-code="no-untyped-def,assignment"
@@ -27,159 +27,209 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-# Kernels allocate nothing, so Numba's counting of references, atomic and shared by all threads, can
-# be left out (`_nrt`). A constant handed to a kernel is compiled in, as a form of its own:
-# np.int64(0) is not. Only `solve` is called from Python: a way in from there, which unpacks every
-# record, and a place in the cache would take longer to compile than the others themselves.
+from enhg._numba import CACHE
+
+# Kernels allocate nothing, so reference counting, which is atomic and shared by all threads, can be
+# left out (`_nrt`).
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
     "_nrt": False,
 }
+# Only `solve` is called from Python. A Python wrapper, which unpacks every tuple, would take longer
+# to compile than most kernels.
 _INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _compile = njit(**_INNER)
-# Long functions called from one place are joined to it before LLVM sees them, which spares it from
-# optimizing them, and all that they call, once more.
-_join = njit(**_INNER, inline="always")
+# Long functions with one caller are inlined before LLVM, which would otherwise optimize them, and
+# all that they call, twice.
+_inline = njit(**_INNER, inline="always")
 
-_MOST_ROUNDS = 20
-_MOST_CORRECTIONS = 10
-_PATIENCE = 20
-_LOST_PIVOT = 16  # that much of the diagonal, times the precision, tells nothing
+# Status of a sample. A literal passed to a kernel is compiled in as a specialization of its own;
+# np.int64(0) is not.
+NEW = 0  # no working set yet
+WAITING = 1  # for the correlations of all atoms with its residual, or for a wider working set
+ACTIVE = 2  # being solved
+OPTIMAL = 3  # no atom violates the optimality conditions
+INACCURATE = 4  # products in float32 are too coarse for its penalty
+
+_UNDECIDED = -1  # result of a check that needs more exact correlations or a wider working set
+
+_MAX_SWEEP_ROUNDS = 20
+_MAX_CORRECTIONS = 10
+_PATIENCE = 20  # active set steps without progress, besides one per atom of the support
+_LOST_PIVOT = 16  # pivots below this many units of rounding of the diagonal are zero
 _ROUNDING = 1e-14
-_STALE_RIDGE = 0.05  # how far the ridge may move before the support is factorized again
-_LOOSE = 0.1  # violation left by a solve whose working set is sure to grow
-_LARGE = 1.2  # violation by which it is sure to, and to be solved again
-_SMALL_STEP = 0.03  # violation that a sweep leaves alone: it is for signs, not for figures
-_DOTS_A_SCORE = 24  # what one product on its own costs, counted in entries of a matrix product
+_STALE_RIDGE = 0.05  # relative change of the ridge that requires a new factorization
+_LOOSE = 0.1  # violation at which a working set that is about to grow counts as solved
+_LARGE = 1.2  # correlation relative to a beyond which a working set is certain to grow again
+_SMALL_STEP = 0.03  # sweeps skip violations below this: they determine signs, not values
+_PRODUCT_COST = 24  # cost of one product on its own, in entries of a matrix product
 _SELECTION_STEPS = 40
 _CACHE_LINE = 64  # bytes
-_STRIDE = 64  # scores that are passed over at once if none of them is large
+_STRIDE = 64  # correlations that are skipped together if none of them is large
 
 
-class Atoms(NamedTuple):
-    """What all samples share."""
+class Shared(NamedTuple):
+    """The dictionary and the parameters, common to all samples."""
 
-    vectors: NDArray  # m×d
-    gram: NDArray  # m×m, or 0×0 where it is not kept
-    longest: float  # length of the longest
-    rounding: float  # bound on the error of a product of two vectors of length 1
+    atoms: NDArray  # m×d
+    gram: NDArray  # m×m, or 0×0 where it is not stored
+    max_norm: float  # largest norm of an atom
+    product_error: float  # bound on the rounding error of a product of two unit vectors
     lam: float
     norm_loss: bool
     tol: float
 
 
 class Block(NamedTuple):
-    """The samples of a block and the state of their solution, one row a sample."""
+    """The samples of a block and the state of their solutions, one row per sample."""
 
-    targets: NDArray  # the samples
-    excluded: NDArray  # its own atom, or −1
+    samples: NDArray
+    excluded: NDArray  # the atom that is the sample itself, or −1
     gammas: NDArray
-    floors: NDArray  # shortest residual that the norm loss tells from zero
-    residuals: NDArray  # what the sample's present reconstruction leaves
-    scores: NDArray  # correlations of every atom with such a residual, the last ones computed
-    slots: NDArray  # the row of `scores` that is the sample's
-    members: NDArray  # the working set, padded
-    sizes: NDArray  # how much of `members` is in use
-    products: NDArray  # of the first members with each other, where no Gram matrix is kept
-    kept: NDArray  # of how many of them
-    values: NDArray  # coefficients of the members
-    a: NDArray  # l1 penalty
-    b: NDArray  # ridge penalty
-    loose: NDArray  # the working set is solved only loosely so far
-    certificates: NDArray  # of the working set alone until done; infinite where float32 fails
-    done: NDArray  # no atom violates the conditions
+    floors: NDArray  # smallest residual norm that the norm loss distinguishes from zero
+    status: NDArray
+    residuals: NDArray  # of samples whose status is WAITING
+    correlations: NDArray  # of all atoms with a residual, the last ones computed
+    correlation_rows: NDArray  # the row of `correlations` that belongs to the sample
+    working_sets: NDArray  # indices of atoms, padded
+    sizes: NDArray  # number of atoms in the working set
+    kept_products: NDArray  # Gram matrix of the first atoms of the working set, if none is stored
+    n_kept: NDArray  # number of these atoms
+    coefficients: NDArray  # of the atoms in the working set
+    l1: NDArray
+    ridge: NDArray
+    loosely_solved: NDArray  # the working set is solved to _LOOSE only
+    certificates: NDArray  # of the working set until OPTIMAL; infinite if INACCURATE
 
 
-class Level(NamedTuple):
-    """The penalties of one sample's problem, and what moves them."""
-
-    norm_loss: bool
-    lam: float
-    gamma: float
-    floor: float
-    now: NDArray  # a, b, σ, and ‖r‖² at the anchor
-    anchor_z: NDArray  # coefficients for which ‖r‖² is known, and g there
-    anchor_g: NDArray
+# Mutable scalars are fields of records: Numba passes the other scalars by value.
+_PENALTIES = np.dtype(
+    [
+        ("l1", np.float64),
+        ("ridge", np.float64),
+        ("sigma", np.float64),
+        ("gamma", np.float64),
+        ("lam", np.float64),
+        ("floor", np.float64),
+        ("anchor_square", np.float64),  # ‖r‖² at the anchor
+        ("norm_loss", np.bool_),
+    ]
+)
+_FACTOR_STATE = np.dtype([("size", np.int64), ("ridge", np.float64)])
+_PROGRESS = np.dtype(
+    [
+        ("size", np.int64),  # atoms of the working set whose products are in Q
+        ("error", np.float64),  # bound on the error of the sample's row of correlations
+        ("current", np.bool_),  # that row belongs to the present residual
+        ("loosely", np.bool_),  # solve to _LOOSE only
+    ]
+)
 
 
 class Factor(NamedTuple):
-    """The Cholesky factor of a support: UᵀU = Q + bI on the atoms whose coefficients are free."""
+    """Cholesky factor of the support: UᵀU = Q + bI on the atoms with non-zero coefficients."""
 
     U: NDArray  # by rows, in the precision of the data
-    lost: float  # part of the diagonal below which a pivot is only rounding
-    ridge: NDArray  # the b it was made for
+    lost_pivot: float  # pivots below this part of the diagonal are rounding errors
+    state: Any  # record: the number of atoms in the factor and the ridge it was made for
     support: NDArray  # the atoms in it, in its order
-    place: NDArray  # 1 where an atom is in it, else 0
-    size: NDArray  # how many are
+    contains: NDArray  # 1 where an atom is in it, else 0
     step: NDArray
-    pull: NDArray
+    coupling: NDArray
     column: NDArray
 
 
-class Work(NamedTuple):
-    """Room for one sample's problem."""
+class Anchor(NamedTuple):
+    """Coefficients at which ‖r‖² is known exactly, and g there."""
 
-    Q: NDArray  # in the precision of the data, as the factor; all else but sweeps in float64
-    coarse: NDArray  # z and g in the precision of the data, for sweeps
+    z: NDArray
+    g: NDArray
+
+
+class Scratch(NamedTuple):
+    """A list of atoms, or of rows of Q, with numbers that belong to them."""
+
+    indices: NDArray
+    positions: NDArray  # of listed atoms in the working set
+    weights: NDArray
+    products: NDArray  # with the residual
+
+
+class Work(NamedTuple):
+    """Working memory for the problem of one sample.
+
+    Kernels that need little of it take that alone: every array of a tuple is an argument to
+    compile.
+    """
+
+    penalties: Any  # record
+    progress: Any  # record
+    anchor: Anchor
+    scratch: Scratch
+    Q: NDArray  # Q, U and the coarse arrays are in the precision of the data, all else in float64
+    coarse_z: NDArray
+    coarse_g: NDArray
     c: NDArray
     g: NDArray
-    now: NDArray  # of its level
-    anchor_z: NDArray
-    anchor_g: NDArray
-    target: NDArray  # the sample
+    sample: NDArray
     residual: NDArray
-    scored: NDArray  # the coefficients that the scores are of
+    correlated_z: NDArray  # coefficients of the residual that the correlations belong to
     factor: Factor
-    listed: NDArray  # some atoms, or rows of Q
-    places: NDArray  # of listed atoms in the working set
-    weights: NDArray  # of listed rows
-    products: NDArray  # of listed atoms with the residual
     trial: NDArray
     trial_g: NDArray
 
 
+def _record(dtype: np.dtype) -> Any:
+    return np.zeros(1, dtype)[0]
+
+
 def _aligned(n: int, dtype: np.dtype) -> NDArray:
-    """An n×n matrix that starts with a cache line."""
-    room = np.empty(n * n * dtype.itemsize + _CACHE_LINE, np.uint8)
-    start = -room.ctypes.data % _CACHE_LINE
-    return room[start : start + n * n * dtype.itemsize].view(dtype).reshape(n, n)
+    """Allocate an n×n matrix that starts at a cache line."""
+    buffer = np.empty(n * n * dtype.itemsize + _CACHE_LINE, np.uint8)
+    start = -buffer.ctypes.data % _CACHE_LINE
+    return buffer[start : start + n * n * dtype.itemsize].view(dtype).reshape(n, n)
 
 
-def workspace(atoms: Atoms, room: int) -> Work:
-    """Room for working sets of so many atoms."""
-    (m, d), own = atoms.vectors.shape, atoms.vectors.dtype
-    n = room // 32 * 32 + 48  # more than asked for, and an odd number of cache lines
+def workspace(shared: Shared, capacity: int) -> Work:
+    """Allocate working memory for working sets of up to `capacity` atoms."""
+    (m, d), own = shared.atoms.shape, shared.atoms.dtype
+    n = capacity // 32 * 32 + 48  # more than the capacity, and an odd number of cache lines
     return Work(
+        penalties=_record(_PENALTIES),
+        progress=_record(_PROGRESS),
+        anchor=Anchor(z=np.empty(n), g=np.empty(n)),
+        scratch=Scratch(
+            indices=np.empty(max(m, n), np.int64),
+            positions=np.empty(n, np.int64),
+            weights=np.empty(n),
+            products=np.empty(max(m, n)),
+        ),
         Q=_aligned(n, own),
-        coarse=np.empty((2, n), own),
+        coarse_z=np.empty(n, own),
+        coarse_g=np.empty(n, own),
         c=np.empty(n),
         g=np.empty(n),
-        now=np.empty(4),
-        anchor_z=np.empty(n),
-        anchor_g=np.empty(n),
-        target=np.empty(d),
+        sample=np.empty(d),
         residual=np.empty(d),
-        scored=np.empty(n),
+        correlated_z=np.empty(n),
         factor=Factor(
             U=_aligned(n, own),
-            lost=_LOST_PIVOT * float(np.finfo(own).eps),
-            ridge=np.empty(1),
+            lost_pivot=_LOST_PIVOT * float(np.finfo(own).eps),
+            state=_record(_FACTOR_STATE),
             support=np.empty(n, np.int64),
-            place=np.empty(n, np.int64),
-            size=np.empty(1, np.int64),
+            contains=np.empty(n, np.int64),
             step=np.empty(n, own),
-            pull=np.empty(n, own),
+            coupling=np.empty(n, own),
             column=np.empty(n, own),
         ),
-        listed=np.empty(max(m, n), np.int64),
-        places=np.empty(n, np.int64),
-        weights=np.empty(n),
-        products=np.empty(max(m, n)),
         trial=np.empty(n),
         trial_g=np.empty(n),
     )
+
+
+# --- vectors ---------------------------------------------------------------------------------
 
 
 @_compile
@@ -195,91 +245,103 @@ def _sign(x):
 
 @_compile
 def _dot(x, y):
-    """In float64, as one of the two is."""
-    s = 0.0
+    """xᵀy, in float64 because one of them is."""
+    total = 0.0
     for k in range(x.shape[0]):
-        s += x[k] * y[k]
-    return s
-
-
-@_compile
-def _violations(g, z, a, b):
-    """Largest KKT violations, relative to a: where z ≠ 0, and where z = 0."""
-    used, unused = 0.0, 0.0
-    for j in range(z.shape[0]):
-        if z[j] > 0.0:
-            used = max(used, abs(g[j] - b * z[j] - a))
-        elif z[j] < 0.0:
-            used = max(used, abs(g[j] - b * z[j] + a))
-        else:
-            unused = max(unused, abs(g[j]) - a)
-    return used / a, unused / a
-
-
-@_compile
-def _sweep(Q, z, g, l1, ridge):
-    """One pass of coordinate descent over the working set, without its small steps; how many
-    coefficients it set to zero, from zero or over it."""
-    turns = 0
-    a, b = z.dtype.type(l1), z.dtype.type(ridge)
-    w, small = z.shape[0], z.dtype.type(_SMALL_STEP * l1)
-    for j in range(w):
-        curvature = Q[j, j] + b
-        if curvature <= 0.0:
-            continue
-        pull = g[j] + Q[j, j] * z[j]
-        new = z.dtype.type(0.0)
-        if pull > a:
-            new = (pull - a) / curvature
-        elif pull < -a:
-            new = (pull + a) / curvature
-        step, turned = new - z[j], _sign(new) != _sign(z[j])
-        if turned or abs(step) * curvature > small:
-            turns += turned
-            z[j] = new
-            for k in range(w):
-                g[k] -= step * Q[j, k]
-    return turns
+        total += x[k] * y[k]
+    return total
 
 
 @_compile
 def _subtract_rows(matrix, rows, weights, count, out):
-    """Subtract so many rows of a matrix, weighted, from a vector."""
+    """out −= Σₙ weights[n]·matrix[rows[n]] over the first `count` rows, four at a time."""
     n = 0
     while n + 4 <= count:
-        p, q, r, s = rows[n], rows[n + 1], rows[n + 2], rows[n + 3]
-        x, y, u, v = weights[n], weights[n + 1], weights[n + 2], weights[n + 3]
+        row0, row1, row2, row3 = rows[n], rows[n + 1], rows[n + 2], rows[n + 3]
+        w0, w1, w2, w3 = weights[n], weights[n + 1], weights[n + 2], weights[n + 3]
         for k in range(out.shape[0]):
-            out[k] -= x * matrix[p, k] + y * matrix[q, k] + u * matrix[r, k] + v * matrix[s, k]
+            out[k] -= (
+                w0 * matrix[row0, k]
+                + w1 * matrix[row1, k]
+                + w2 * matrix[row2, k]
+                + w3 * matrix[row3, k]
+            )
         n += 4
     while n < count:
-        p, x = rows[n], weights[n]
+        row0, w0 = rows[n], weights[n]
         for k in range(out.shape[0]):
-            out[k] -= x * matrix[p, k]
+            out[k] -= w0 * matrix[row0, k]
         n += 1
 
 
 @_compile
-def _find_products(vectors, listed, count, residual, products):
-    """Products of so many listed atoms with a residual, in float64."""
+def _multiply_rows(matrix, rows, count, vector, products):
+    """products[n] = matrix[rows[n]]ᵀ vector for the first `count` rows, in float64.
+
+    Four rows at a time; at the end the last row stands in for the missing ones.
+    """
     n = 0
     while n < count:
-        second, third, last = min(n + 1, count - 1), min(n + 2, count - 1), min(n + 3, count - 1)
-        p, q, r, s = listed[n], listed[second], listed[third], listed[last]
-        x, y, u, v = 0.0, 0.0, 0.0, 0.0
-        for k in range(residual.shape[0]):
-            x += vectors[p, k] * residual[k]
-            y += vectors[q, k] * residual[k]
-            u += vectors[r, k] * residual[k]
-            v += vectors[s, k] * residual[k]
-        products[n], products[second], products[third], products[last] = x, y, u, v
+        n1, n2, n3 = min(n + 1, count - 1), min(n + 2, count - 1), min(n + 3, count - 1)
+        row0, row1, row2, row3 = rows[n], rows[n1], rows[n2], rows[n3]
+        sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
+        for k in range(vector.shape[0]):
+            sum0 += matrix[row0, k] * vector[k]
+            sum1 += matrix[row1, k] * vector[k]
+            sum2 += matrix[row2, k] * vector[k]
+            sum3 += matrix[row3, k] * vector[k]
+        products[n], products[n1], products[n2], products[n3] = sum0, sum1, sum2, sum3
         n += 4
 
 
+# --- the model of a working set --------------------------------------------------------------
+
+
 @_compile
-def _correlate(Q, c, z, g, work):
+def _violations(g, z, l1, ridge):
+    """Largest KKT violations relative to a: where z ≠ 0, and where z = 0."""
+    used, unused = 0.0, 0.0
+    for j in range(z.shape[0]):
+        if z[j] > 0.0:
+            used = max(used, abs(g[j] - ridge * z[j] - l1))
+        elif z[j] < 0.0:
+            used = max(used, abs(g[j] - ridge * z[j] + l1))
+        else:
+            unused = max(unused, abs(g[j]) - l1)
+    return used / l1, unused / l1
+
+
+@_compile
+def _sweep(Q, z, g, l1, ridge):
+    """One pass of coordinate descent without its small steps.
+
+    Returns how many coefficients changed their sign, zero being a sign of its own.
+    """
+    own, n_turned = z.dtype.type, 0
+    threshold, shift, small = own(l1), own(ridge), own(_SMALL_STEP * l1)
+    for j in range(z.shape[0]):
+        curvature = Q[j, j] + shift
+        if curvature <= 0.0:
+            continue
+        correlation = g[j] + Q[j, j] * z[j]
+        new = own(0.0)
+        if correlation > threshold:
+            new = (correlation - threshold) / curvature
+        elif correlation < -threshold:
+            new = (correlation + threshold) / curvature
+        step, turned = new - z[j], _sign(new) != _sign(z[j])
+        if turned or abs(step) * curvature > small:
+            n_turned += turned
+            z[j] = new
+            for k in range(z.shape[0]):
+                g[k] -= step * Q[j, k]
+    return n_turned
+
+
+@_compile
+def _correlate(Q, c, z, g, scratch):
     """g = c − Qz."""
-    rows, weights, count = work.listed, work.weights, np.int64(0)
+    rows, weights, count = scratch.indices, scratch.weights, np.int64(0)
     for k in range(z.shape[0]):
         g[k] = c[k]
         if z[k] != 0.0:
@@ -289,34 +351,38 @@ def _correlate(Q, c, z, g, work):
 
 
 @_compile
-def _square(level, z, g):
-    """‖r‖² at z, by how far z is from the anchor, where it is known."""
-    square = level.now[3]
+def _residual_square(penalties, anchor, z, g):
+    """‖r‖² at z, from its value at the anchor and the distance of z to that."""
+    square = penalties.anchor_square
     for j in range(z.shape[0]):
-        square -= (z[j] - level.anchor_z[j]) * (level.anchor_g[j] + g[j])
+        square -= (z[j] - anchor.z[j]) * (anchor.g[j] + g[j])
     return max(square, 0.0)
 
 
 @_compile
-def _set_level(level, z, g):
-    """Norm loss: σ, and a and b with it, at the present z."""
-    if level.norm_loss:
-        sigma = max(np.sqrt(_square(level, z, g)), level.floor)
-        level.now[0] = sigma / level.gamma
-        level.now[1] = 2.0 * level.lam * sigma / level.gamma
-        level.now[2] = sigma
+def _update_penalties(penalties, anchor, z, g):
+    """Norm loss: set σ, and a and b with it, to their values at z."""
+    if penalties.norm_loss:
+        sigma = max(np.sqrt(_residual_square(penalties, anchor, z, g)), penalties.floor)
+        penalties.l1 = sigma / penalties.gamma
+        penalties.ridge = 2.0 * penalties.lam * sigma / penalties.gamma
+        penalties.sigma = sigma
 
 
 @_compile
-def _objective(level, z, g):
-    """What is minimized, as a function of z alone."""
-    fit, penalty = 0.5 * _square(level, z, g), 0.0
+def _objective(penalties, anchor, z, g):
+    """The objective as a function of z alone, divided by γ."""
+    fit, penalty = 0.5 * _residual_square(penalties, anchor, z, g), 0.0
+    lam, floor = penalties.lam, penalties.floor
     for j in range(z.shape[0]):
-        penalty += abs(z[j]) + level.lam * z[j] * z[j]
-    if level.norm_loss:
+        penalty += abs(z[j]) + lam * z[j] * z[j]
+    if penalties.norm_loss:
         norm = np.sqrt(2.0 * fit)
-        fit = norm if norm > level.floor else fit / level.floor + 0.5 * level.floor
-    return fit + penalty / level.gamma
+        fit = norm if norm > floor else fit / floor + 0.5 * floor
+    return fit + penalty / penalties.gamma
+
+
+# --- the Cholesky factor of a support --------------------------------------------------------
 
 
 @_compile
@@ -335,98 +401,106 @@ def _solve_upper(U, x, size):
     k = size - 1
     while k >= 0:
         above = max(k - 1, 0)
-        row, other, rest = U[k, k:size], U[above, k:size], x[k:size]
+        row, row_above, rest = U[k, k:size], U[above, k:size], x[k:size]
         value = rest[0]
         rest[0] = 0.0
-        s, t = U.dtype.type(0.0), U.dtype.type(0.0)
+        total, total_above = U.dtype.type(0.0), U.dtype.type(0.0)
         for q in range(rest.shape[0]):
-            s += row[q] * rest[q]
-            t += other[q] * rest[q]
-        rest[0] = (value - s) / row[0]
+            total += row[q] * rest[q]
+            total_above += row_above[q] * rest[q]
+        rest[0] = (value - total) / row[0]
         if above < k:
-            x[above] = (x[above] - t - other[0] * rest[0]) / U[above, above]
+            x[above] = (x[above] - total_above - row_above[0] * rest[0]) / U[above, above]
         k -= 2
 
 
-@_compile
-def _factorize(Q, b, factor):
-    """The Cholesky factor of a whole support; False if its atoms are linearly dependent.
+@_inline
+def _eliminate_pair(U, first, second, length):
+    """Subtract rows of U above from two rows, four at a time; returns how many were subtracted.
 
-    Two rows at a time, each less four rows above, so that what is loaded serves both.
+    Each loaded entry serves both rows.
     """
-    U, support, size = factor.U, factor.support, factor.size[0]
-    i = 0
-    while i < size:
-        after = min(i + 1, size - 1)
-        one, two, rest = support[i], support[after], size - i
-        for j in range(rest):
-            U[i, i + j] = Q[one, support[i + j]]
-            U[after, i + j] = Q[two, support[i + j]]
-        done = 0
-        while done + 4 <= i and i < after:
-            k = done
-            x, y, u, v = U[k, i], U[k + 1, i], U[k + 2, i], U[k + 3, i]
-            e, f, g, h = U[k, after], U[k + 1, after], U[k + 2, after], U[k + 3, after]
-            for j in range(rest):
-                p, q, r, s = U[k, i + j], U[k + 1, i + j], U[k + 2, i + j], U[k + 3, i + j]
-                U[i, i + j] -= x * p + y * q + u * r + v * s
-                U[after, i + j] -= e * p + f * q + g * r + h * s
-            done += 4
-        for row in range(i, after + 1):
-            for k in range(done, row):
-                x = U[k, row]
-                for j in range(rest):
-                    U[row, i + j] -= x * U[k, i + j]
-            # No pivot of Q + bI is less than b; rounding can make it seem so.
-            pivot = max(U[row, row] + b, b)
-            if pivot <= factor.lost * (Q[support[row], support[row]] + b):
+    k = 0
+    while k + 4 <= first and first < second:
+        f0, f1, f2, f3 = U[k, first], U[k + 1, first], U[k + 2, first], U[k + 3, first]
+        s0, s1, s2, s3 = U[k, second], U[k + 1, second], U[k + 2, second], U[k + 3, second]
+        for q in range(length):
+            u0, u1 = U[k, first + q], U[k + 1, first + q]
+            u2, u3 = U[k + 2, first + q], U[k + 3, first + q]
+            U[first, first + q] -= f0 * u0 + f1 * u1 + f2 * u2 + f3 * u3
+            U[second, first + q] -= s0 * u0 + s1 * u1 + s2 * u2 + s3 * u3
+        k += 4
+    return k
+
+
+@_compile
+def _factorize(Q, ridge, factor):
+    """Factorize Q + bI on the whole support, two rows at a time; False if its atoms are linearly
+    dependent."""
+    U, support, size = factor.U, factor.support, factor.state.size
+    first = 0
+    while first < size:
+        second, length = min(first + 1, size - 1), size - first
+        atom, next_atom = support[first], support[second]
+        for q in range(length):
+            U[first, first + q] = Q[atom, support[first + q]]
+            U[second, first + q] = Q[next_atom, support[first + q]]
+        eliminated = _eliminate_pair(U, first, second, length)
+        for row in range(first, second + 1):
+            for k in range(eliminated, row):
+                multiplier = U[k, row]
+                for q in range(length):
+                    U[row, first + q] -= multiplier * U[k, first + q]
+            # No pivot of Q + bI is less than b but by rounding.
+            pivot = max(U[row, row] + ridge, ridge)
+            if pivot <= factor.lost_pivot * (Q[support[row], support[row]] + ridge):
                 return False
             pivot = U.dtype.type(np.sqrt(pivot))
-            for j in range(rest):
-                U[row, i + j] /= pivot
+            for q in range(length):
+                U[row, first + q] /= pivot
             U[row, row] = pivot
-        i += 2
+        first += 2
     return True
 
 
 @_compile
-def _append(Q, b, j, factor):
-    """Add atom j to the support and its Cholesky factor, as the last column.
+def _append(Q, ridge, j, factor):
+    """Append atom j to the support and its Cholesky factor.
 
-    Returns False, with nothing added, if the atom depends linearly on the support; `factor.column`
-    then says how.
+    Returns False, with nothing appended, if the atom depends linearly on the support;
+    `factor.column` then holds Uᵀ⁻¹ times its products with the support.
     """
-    U, support, column, size = factor.U, factor.support, factor.column, factor.size[0]
+    U, support, column, size = factor.U, factor.support, factor.column, factor.state.size
     for p in range(size):
         column[p] = Q[j, support[p]]
     _solve_lower(U, column, size)
-    rest = Q[j, j] + b
+    pivot = Q[j, j] + ridge
     for p in range(size):
-        rest -= column[p] * column[p]
-    rest = max(rest, b)
-    if rest <= factor.lost * (Q[j, j] + b):
+        pivot -= column[p] * column[p]
+    pivot = max(pivot, ridge)
+    if pivot <= factor.lost_pivot * (Q[j, j] + ridge):
         return False
     for p in range(size):
         U[p, size] = column[p]
-    U[size, size] = np.sqrt(rest)
+    U[size, size] = np.sqrt(pivot)
     support[size] = j
-    factor.place[j] = 1
-    factor.size[0] = size + 1
+    factor.contains[j] = 1
+    factor.state.size = size + 1
     return True
 
 
 @_compile
-def _remove(at, factor):
-    """Take the atom at a position out of the support and its Cholesky factor, by rotations."""
-    U, support, size = factor.U, factor.support, factor.size[0]
-    factor.place[support[at]] = 0
-    for q in range(at, size - 1):
+def _remove(position, factor):
+    """Remove the atom at a position of the support, and restore the factor by rotations."""
+    U, support, size = factor.U, factor.support, factor.state.size
+    factor.contains[support[position]] = 0
+    for q in range(position, size - 1):
         support[q] = support[q + 1]
     for k in range(size):
-        row = U[k, max(at, k - 1) : size]
+        row = U[k, max(position, k - 1) : size]
         for q in range(row.shape[0] - 1):
             row[q] = row[q + 1]
-    for k in range(at, size - 1):
+    for k in range(position, size - 1):
         upper, lower = U[k, k : size - 1], U[k + 1, k : size - 1]
         pivot = np.sqrt(upper[0] * upper[0] + lower[0] * lower[0])
         cosine, sine = upper[0] / pivot, lower[0] / pivot
@@ -434,574 +508,728 @@ def _remove(at, factor):
             x, y = upper[q], lower[q]
             upper[q] = cosine * x + sine * y
             lower[q] = cosine * y - sine * x
-    factor.size[0] = size - 1
+    factor.state.size = size - 1
+
+
+@_compile
+def _remove_zeros(z, factor):
+    """Remove the atoms whose coefficients are zero from the support."""
+    for p in range(factor.state.size - 1, -1, -1):
+        if z[factor.support[p]] == 0.0:
+            _remove(p, factor)
+
+
+@_inline
+def _exchange_direction(z, g, j, factor):
+    """Direction of z[j] in which ‖z‖₁ does not grow as the support compensates by `factor.step`."""
+    if z[j] == 0.0:
+        return _sign(g[j])
+    growth = _sign(z[j])
+    for p in range(factor.state.size):
+        growth -= factor.step[p] * _sign(z[factor.support[p]])
+    return -_sign(growth) if growth != 0.0 else -_sign(z[j])
 
 
 @_compile
 def _exchange(z, g, j, factor):
     """Move along the dependence of atom j on the support until a coefficient reaches zero.
 
-    The move changes no residual, and in one direction it does not lengthen ‖z‖₁. Returns the
-    position of the atom that reached zero (the support's size for j itself), or −1 if rounding
-    hides it.
+    The move leaves the residual unchanged and does not increase ‖z‖₁. Returns the position of the
+    atom that reached zero (the size of the support for j itself), or −1 if rounding prevents it.
     """
-    support, step, size = factor.support, factor.step, factor.size[0]
+    support, step, size = factor.support, factor.step, factor.state.size
     for p in range(size):
         step[p] = factor.column[p]
     _solve_upper(factor.U, step, size)
-    toward = _sign(g[j])
-    if z[j] != 0.0:
-        growth = _sign(z[j])  # of ‖z‖₁ as z[j] grows and the support makes up for it
-        for p in range(size):
-            growth -= step[p] * _sign(z[support[p]])
-        toward = -_sign(growth) if growth != 0.0 else -_sign(z[j])
+    direction = _exchange_direction(z, g, j, factor)
     length, first = np.inf, np.int64(-1)
-    if z[j] * toward < 0.0:
+    if z[j] * direction < 0.0:
         length, first = abs(z[j]), size
     for p in range(size):
-        move = -toward * step[p]
-        reach = abs(z[support[p]])
-        if _sign(move) == -_sign(z[support[p]]) and reach < length * abs(move):
-            length, first = reach / abs(move), p
+        move = -direction * step[p]
+        distance = abs(z[support[p]])
+        if _sign(move) == -_sign(z[support[p]]) and distance < length * abs(move):
+            length, first = distance / abs(move), p
     if first >= 0:
-        z[j] += length * toward
+        z[j] += length * direction
         for p in range(size):
-            z[support[p]] -= length * toward * step[p]
+            z[support[p]] -= length * direction * step[p]
         z[j if first == size else support[first]] = 0.0
     return first
 
 
-@_join
-def _enter(Q, z, g, b, j, factor):
-    """Add atom j to the support, in exchange for another if it depends on them linearly (only
-    possible without a ridge); whether that changed z."""
-    moved = False
-    while not _append(Q, b, j, factor):
-        leaves = _exchange(z, g, j, factor)
-        moved = moved or leaves >= 0
-        if leaves < 0 or leaves == factor.size[0]:
+@_inline
+def _enter(Q, z, g, ridge, j, factor):
+    """Add atom j to the support, in exchange for another if it depends linearly on the support
+    (possible only without a ridge); returns whether z changed."""
+    changed = False
+    while not _append(Q, ridge, j, factor):
+        leaving = _exchange(z, g, j, factor)
+        changed = changed or leaving >= 0
+        if leaving < 0 or leaving == factor.state.size:
             break
-        _remove(leaves, factor)
-    return moved
+        _remove(leaving, factor)
+    return changed
 
 
-@_join
-def _follow_support(Q, z, g, b, newcomer, factor):
-    """Bring the factor to the present support, and one atom more unless −1: by changes if they are
-    few, else anew; whether that changed z."""
-    size, support, place = factor.size[0], factor.support, factor.place
-    changes = 0
+@_inline
+def _factorize_support(Q, z, ridge, factor):
+    """Factorize the present support anew; the factor is empty if its atoms are dependent."""
+    state, support, contains = factor.state, factor.support, factor.contains
+    state.ridge = ridge
+    size = 0
     for j in range(z.shape[0]):
-        changes += place[j] != (z[j] != 0.0)
-    if abs(factor.ridge[0] - b) <= _STALE_RIDGE * b and 8 * changes <= size:
-        for p in range(size - 1, -1, -1):
-            if z[support[p]] == 0.0:
-                _remove(p, factor)
+        contains[j] = 0
+        if z[j] != 0.0:
+            support[size] = j
+            size += 1
+    state.size = size
+    if _factorize(Q, ridge, factor):
+        for p in range(size):
+            contains[support[p]] = 1
     else:
-        factor.ridge[0] = b
-        factor.size[0] = 0
-        for j in range(z.shape[0]):
-            place[j] = 0
-            if z[j] != 0.0:
-                support[factor.size[0]] = j
-                factor.size[0] += 1
-        if _factorize(Q, b, factor):
-            for p in range(factor.size[0]):
-                place[support[p]] = 1
-        else:
-            factor.size[0] = 0
-    moved = False
+        state.size = 0
+
+
+@_inline
+def _follow_support(Q, z, g, ridge, entering, factor):
+    """Bring the factor to the present support and atom `entering` (−1: none), by updates if they
+    are few, else anew; returns whether z changed."""
+    state, contains = factor.state, factor.contains
+    n_changes = 0
     for j in range(z.shape[0]):
-        if place[j] == 0 and (z[j] != 0.0 or j == newcomer):
-            moved = _enter(Q, z, g, factor.ridge[0], j, factor) or moved
-    return moved
+        n_changes += contains[j] != (z[j] != 0.0)
+    if abs(state.ridge - ridge) <= _STALE_RIDGE * ridge and 8 * n_changes <= state.size:
+        _remove_zeros(z, factor)
+    else:
+        _factorize_support(Q, z, ridge, factor)
+    changed = False
+    for j in range(z.shape[0]):
+        if contains[j] == 0 and (z[j] != 0.0 or j == entering):
+            changed = _enter(Q, z, g, state.ridge, j, factor) or changed
+    return changed
+
+
+# --- the solution of the model ---------------------------------------------------------------
 
 
 @_compile
-def _newton_step(bent, now, z, g, factor):
-    """The step to the minimum over the support with its present signs, into `factor.step`.
+def _is_positive(z, g, j):
+    """Whether the sign of coefficient j, or the sign it takes when it leaves zero, is positive."""
+    return z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
 
-    With the norm loss that is a minimum at the present σ, which always lowers the objective;
-    `bent` also counts on how σ will follow, which gets there faster when it is close.
+
+@_inline
+def _couple_sigma(sigma, g, factor):
+    """Extend a step at fixed σ by the change of σ along it (Sherman–Morrison).
+
+    The second derivative of ‖r‖ has the additional term −ggᵀ/σ², of rank one.
     """
-    support, step, pull, size = factor.support, factor.step, factor.pull, factor.size[0]
-    a, b, sigma = now[0], now[1], now[2]
+    support, step, coupling = factor.support, factor.step, factor.coupling
+    size = factor.state.size
+    for p in range(size):
+        coupling[p] = g[support[p]]
+    _solve_lower(factor.U, coupling, size)
+    _solve_upper(factor.U, coupling, size)
+    along, bend = 0.0, 0.0
+    for p in range(size):
+        along += g[support[p]] * step[p]
+        bend += g[support[p]] * coupling[p]
+    share = along / (sigma * sigma * max(1.0 - bend / (sigma * sigma), 0.05))
+    for p in range(size):
+        step[p] += share * coupling[p]
+
+
+@_compile
+def _newton_step(coupled, penalties, z, g, factor):
+    """Compute the step to the minimum over the support with its present signs (`factor.step`).
+
+    With the norm loss this is the minimum at the present σ, a step that always decreases the
+    objective; `coupled` includes the change of σ, which converges faster near the solution.
+    """
+    support, step, size = factor.support, factor.step, factor.state.size
+    l1, ridge = penalties.l1, penalties.ridge
     for p in range(size):
         j = support[p]
-        positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
-        step[p] = g[j] - b * z[j] - (a if positive else -a)
+        step[p] = g[j] - ridge * z[j] - (l1 if _is_positive(z, g, j) else -l1)
     _solve_lower(factor.U, step, size)
     _solve_upper(factor.U, step, size)
-    if bent:
-        # A term of rank one, −ggᵀ/σ², in the second derivative of ‖r‖.
-        for p in range(size):
-            pull[p] = g[support[p]]
-        _solve_lower(factor.U, pull, size)
-        _solve_upper(factor.U, pull, size)
-        along, bend = 0.0, 0.0
-        for p in range(size):
-            along += g[support[p]] * step[p]
-            bend += g[support[p]] * pull[p]
-        share = along / (sigma * sigma * max(1.0 - bend / (sigma * sigma), 0.05))
-        for p in range(size):
-            step[p] += share * pull[p]
+    if coupled:
+        _couple_sigma(penalties.sigma, g, factor)
+
+
+@_inline
+def _take_step(z, g, trial, factor):
+    """trial = z + step, with zeros in place of coefficients that would change their sign.
+
+    Returns the part of the step at which the first of them reaches zero, and its position (−1 if
+    no sign changes).
+    """
+    support, step = factor.support, factor.step
+    length, first = 1.0, np.int64(-1)
+    _copy(z, trial)
+    for p in range(factor.state.size):
+        j = support[p]
+        trial[j] = z[j] + step[p]
+        if trial[j] == 0.0 or (trial[j] > 0.0) != _is_positive(z, g, j):
+            trial[j] = 0.0
+            reached = min(1.0, abs(z[j]) / abs(step[p])) if z[j] != 0.0 else 0.0
+            if first < 0 or reached < length:
+                length, first = reached, np.int64(p)
+    return length, first
+
+
+@_inline
+def _take_part_of_step(z, trial, length, first, factor):
+    """trial = z + length·step, where the coefficient at position `first` reaches zero."""
+    support, step = factor.support, factor.step
+    for p in range(factor.state.size):
+        trial[support[p]] = z[support[p]] + length * step[p]
+    trial[support[first]] = 0.0
 
 
 @_compile
-def _descend(level, Q, c, z, g, work):
-    """Newton steps with fixed signs, until one can be made whole.
+def _descend(c, z, g, work):
+    """Newton steps with fixed signs, until one can be taken as a whole.
 
-    Coordinates whose sign would flip are set to zero, all at once if that lowers the objective,
-    else only the first on the way there, which always lowers it.
+    Coefficients that would change their sign are set to zero, all at once if that decreases the
+    objective, else only the first on the way, which always decreases it.
     """
-    factor = work.factor
-    support, step = factor.support, factor.step
-    w = z.shape[0]
-    trial, trial_g = work.trial[:w], work.trial_g[:w]
-    bent = level.norm_loss
+    Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
+    trial, trial_g = work.trial[: z.shape[0]], work.trial_g[: z.shape[0]]
+    coupled = penalties.norm_loss
     while True:
-        size = factor.size[0]
-        before = _objective(level, z, g)
-        bent = bent and level.now[2] > level.floor
-        _newton_step(bent, level.now, z, g, factor)
-        length, first = 1.0, -1
-        _copy(z, trial)
-        for p in range(size):
-            j = support[p]
-            positive = z[j] > 0.0 or (z[j] == 0.0 and g[j] > 0.0)
-            trial[j] = z[j] + step[p]
-            if trial[j] == 0.0 or (trial[j] > 0.0) != positive:
-                trial[j] = 0.0
-                reach = min(1.0, abs(z[j]) / abs(step[p])) if z[j] != 0.0 else 0.0
-                if first < 0 or reach < length:
-                    length, first = reach, p
-        _correlate(Q, c, trial, trial_g, work)
-        if bent or first >= 0:
-            after = _objective(level, trial, trial_g)
-            if bent and not after <= before + _ROUNDING * abs(before):
-                bent = False
+        before = _objective(penalties, anchor, z, g)
+        coupled = coupled and penalties.sigma > penalties.floor
+        _newton_step(coupled, penalties, z, g, factor)
+        length, first = _take_step(z, g, trial, factor)
+        _correlate(Q, c, trial, trial_g, work.scratch)
+        if coupled or first >= 0:
+            after = _objective(penalties, anchor, trial, trial_g)
+            if coupled and not after <= before + _ROUNDING * abs(before):
+                coupled = False
                 continue
             if first >= 0 and not after < before:
-                for p in range(size):
-                    trial[support[p]] = z[support[p]] + length * step[p]
-                trial[support[first]] = 0.0
-                _correlate(Q, c, trial, trial_g, work)
+                _take_part_of_step(z, trial, length, first, factor)
+                _correlate(Q, c, trial, trial_g, work.scratch)
         _copy(trial, z)
         _copy(trial_g, g)
-        _set_level(level, z, g)
+        _update_penalties(penalties, anchor, z, g)
         if first < 0:
             return
-        for p in range(size - 1, -1, -1):
-            if z[support[p]] == 0.0:
-                _remove(p, factor)
+        _remove_zeros(z, factor)
 
 
-@_join
-def _solve_model(level, Q, c, z, g, work, tol):
-    """Minimize over the working set from the given z, to a violation of tol.
+@_inline
+def _sweep_until_settled(c, z, g, work):
+    """Sweeps in the precision of the data until the signs no longer change, or a limit."""
+    Q, penalties, anchor, w = work.Q, work.penalties, work.anchor, z.shape[0]
+    coarse_z, coarse_g = work.coarse_z[:w], work.coarse_g[:w]
+    _copy(z, coarse_z)
+    _copy(g, coarse_g)
+    for _ in range(3 + w // 16):
+        n_turned = _sweep(Q, coarse_z, coarse_g, penalties.l1, penalties.ridge)
+        _update_penalties(penalties, anchor, coarse_z, coarse_g)
+        if n_turned == 0:
+            break
+    _copy(coarse_z, z)
+    _correlate(Q, c, z, g, work.scratch)
+    _update_penalties(penalties, anchor, z, g)
 
-    Sweeps find the support, until they no longer change it, and Newton steps do the rest. Where
-    sweeps only crawl, for atoms that are close to dependent, the worst violator alone is let into
-    the support each time, as in an active set method, until rounding ends that.
+
+@_inline
+def _worst_unused(z, g, l1, tol):
+    """The atom outside the support with the largest violation above tol, or −1."""
+    worst, excess = np.int64(-1), l1 * tol
+    for j in range(z.shape[0]):
+        if z[j] == 0.0 and abs(g[j]) - l1 > excess:
+            worst, excess = np.int64(j), abs(g[j]) - l1
+    return worst
+
+
+@_inline
+def _solve_model(c, z, g, work, tol):
+    """Minimize over the working set, starting at z, to a violation of tol.
+
+    Sweeps determine the support, until it no longer changes, and Newton steps the values. Where
+    sweeps converge slowly because atoms are nearly dependent, only the worst violator enters the
+    support at a time, as in an active set method, until rounding stops the progress.
     """
-    now, factor = level.now, work.factor
-    w = z.shape[0]
-    coarse_z, coarse_g = work.coarse[0, :w], work.coarse[1, :w]
+    Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
     rounds, waited, best = 0, 0, np.inf
-    _correlate(Q, c, z, g, work)
-    _set_level(level, z, g)
-    while waited <= _PATIENCE + factor.size[0]:
-        used, unused = _violations(g, z, now[0], now[1])
+    _correlate(Q, c, z, g, work.scratch)
+    _update_penalties(penalties, anchor, z, g)
+    while waited <= _PATIENCE + factor.state.size:
+        used, unused = _violations(g, z, penalties.l1, penalties.ridge)
         violation = max(used, unused)
         if violation <= tol:
             return
-        sweeping = rounds < _MOST_ROUNDS
+        sweeping = rounds < _MAX_SWEEP_ROUNDS
         rounds += 1
-        if sweeping and (unused > tol or factor.size[0] == 0):
-            _copy(z, coarse_z)
-            _copy(g, coarse_g)
-            for _ in range(3 + w // 16):
-                turns = _sweep(Q, coarse_z, coarse_g, now[0], now[1])
-                _set_level(level, coarse_z, coarse_g)
-                if turns == 0:
-                    break
-            _copy(coarse_z, z)
-            _correlate(Q, c, z, g, work)
-            _set_level(level, z, g)
-            # Where the ridge dominates, sweeps alone converge fast and need no factorization.
-            used, unused = _violations(g, z, now[0], now[1])
+        if sweeping and (unused > tol or factor.state.size == 0):
+            _sweep_until_settled(c, z, g, work)
+            # Where the ridge dominates, sweeps converge fast and need no factorization.
+            used, unused = _violations(g, z, penalties.l1, penalties.ridge)
             if max(used, unused) <= max(tol, 0.1 * violation):
                 continue
-        worst = np.int64(-1)
+        entering = np.int64(-1)
         if not sweeping:
             waited = 0 if violation < 0.9 * best else waited + 1
             best = min(best, violation)
-            excess = now[0] * tol
-            for j in range(w):
-                if z[j] == 0.0 and abs(g[j]) - now[0] > excess:
-                    worst, excess = j, abs(g[j]) - now[0]
-        if _follow_support(Q, z, g, now[1], worst, factor):
-            _correlate(Q, c, z, g, work)
-            _set_level(level, z, g)
-        _descend(level, Q, c, z, g, work)
+            entering = _worst_unused(z, g, penalties.l1, tol)
+        if _follow_support(Q, z, g, penalties.ridge, entering, factor):
+            _correlate(Q, c, z, g, work.scratch)
+            _update_penalties(penalties, anchor, z, g)
+        _descend(c, z, g, work)
+
+
+# --- the model and the data ------------------------------------------------------------------
+
+
+@_inline
+def _multiply_tile(X, row0, row1, columns, q, Q, p0, p1):
+    """Products of two rows of X with four, columns[q : q + 4], into rows p0 and p1 of Q."""
+    own = X.dtype.type
+    col0, col1, col2, col3 = columns[q], columns[q + 1], columns[q + 2], columns[q + 3]
+    s00, s01, s02, s03 = own(0.0), own(0.0), own(0.0), own(0.0)
+    s10, s11, s12, s13 = own(0.0), own(0.0), own(0.0), own(0.0)
+    for k in range(X.shape[1]):
+        s00 += X[row0, k] * X[col0, k]
+        s01 += X[row0, k] * X[col1, k]
+        s02 += X[row0, k] * X[col2, k]
+        s03 += X[row0, k] * X[col3, k]
+        s10 += X[row1, k] * X[col0, k]
+        s11 += X[row1, k] * X[col1, k]
+        s12 += X[row1, k] * X[col2, k]
+        s13 += X[row1, k] * X[col3, k]
+    Q[p0, q], Q[p0, q + 1], Q[p0, q + 2], Q[p0, q + 3] = s00, s01, s02, s03
+    Q[p1, q], Q[p1, q + 1], Q[p1, q + 2], Q[p1, q + 3] = s10, s11, s12, s13
 
 
 @_compile
-def _multiply(X, members, i, old, w, Q):
-    """Q[p, :p + 1] = products of member p of sample i's working set with the members up to it, for
-    p from `old` to w.
+def _multiply_atoms(X, atoms, start, stop, Q):
+    """Q[p, :p + 1] = products of atom p of a working set with the atoms up to it, for p from
+    `start` to `stop`.
 
-    In tiles of two by four, which is as fast as BLAS for matrices of this size.
+    In tiles of two by four, which are as fast as BLAS for matrices of this size.
     """
-    d, own, p = X.shape[1], X.dtype.type, old
-    while p < w:
-        r = min(p + 1, w - 1)  # the last row may be left without another
-        one, two = members[i, p], members[i, r]
-        q = 0
-        while q + 4 <= r + 1:
-            f, g, h, m = members[i, q], members[i, q + 1], members[i, q + 2], members[i, q + 3]
-            a, b, c, e = own(0.0), own(0.0), own(0.0), own(0.0)
-            s, t, u, v = own(0.0), own(0.0), own(0.0), own(0.0)
-            for k in range(d):
-                a += X[one, k] * X[f, k]
-                b += X[one, k] * X[g, k]
-                c += X[one, k] * X[h, k]
-                e += X[one, k] * X[m, k]
-                s += X[two, k] * X[f, k]
-                t += X[two, k] * X[g, k]
-                u += X[two, k] * X[h, k]
-                v += X[two, k] * X[m, k]
-            Q[p, q], Q[p, q + 1], Q[p, q + 2], Q[p, q + 3] = a, b, c, e
-            Q[r, q], Q[r, q + 1], Q[r, q + 2], Q[r, q + 3] = s, t, u, v
+    own, p = X.dtype.type, start
+    while p < stop:
+        after = min(p + 1, stop - 1)  # the last row may be without a second
+        row0, row1, q = atoms[p], atoms[after], 0
+        while q + 4 <= after + 1:
+            _multiply_tile(X, row0, row1, atoms, q, Q, p, after)
             q += 4
-        while q < r + 1:
-            a, s, f = own(0.0), own(0.0), members[i, q]
-            for k in range(d):
-                a += X[one, k] * X[f, k]
-                s += X[two, k] * X[f, k]
-            Q[p, q], Q[r, q] = a, s
+        while q < after + 1:
+            sum0, sum1, col = own(0.0), own(0.0), atoms[q]
+            for k in range(X.shape[1]):
+                sum0 += X[row0, k] * X[col, k]
+                sum1 += X[row1, k] * X[col, k]
+            Q[p, q], Q[after, q] = sum0, sum1
             q += 1
         p += 2
 
 
-@_compile
-def _gather(atoms, block, i, old, w, work):
-    """Q and c of sample i's working set, from its `old`-th member on.
+@_inline
+def _compute_products(shared, block, i, start, stop, Q):
+    """Lower triangle of Q from the atoms; products of the first atoms are kept between calls."""
+    kept_products, capacity = block.kept_products, block.kept_products.shape[1]
+    kept = max(start, min(block.n_kept[i], stop))
+    for p in range(start, kept):
+        for q in range(p + 1):
+            Q[p, q] = kept_products[i, p, q]
+    _multiply_atoms(shared.atoms, block.working_sets[i], kept, stop, Q)
+    for p in range(kept, min(stop, capacity)):
+        for q in range(p + 1):
+            kept_products[i, p, q] = Q[p, q]
+    block.n_kept[i] = max(block.n_kept[i], min(stop, capacity))
 
-    Without a stored Gram matrix the products of the first members are kept from call to call.
-    """
-    gram, members, products = atoms.gram, block.members, block.products
-    Q, c, own = work.Q, work.c, block.excluded[i]
-    stored, cap = gram.shape[0] > 0, products.shape[1]
+
+@_compile
+def _gather(shared, block, i, start, stop, work):
+    """Q and c of the atoms from `start` to `stop` of the working set of sample i."""
+    gram, working_set, own = shared.gram, block.working_sets[i], block.excluded[i]
+    Q, c, stored = work.Q, work.c, shared.gram.shape[0] > 0
     if stored:
-        for p in range(old, w):
-            at = members[i, p]
+        for p in range(start, stop):
+            atom = working_set[p]
             for q in range(p + 1):
-                Q[p, q] = gram[at, members[i, q]]
+                Q[p, q] = gram[atom, working_set[q]]
     else:
-        kept = max(old, min(block.kept[i], w))
-        for p in range(old, kept):
-            for q in range(p + 1):
-                Q[p, q] = products[i, p, q]
-        _multiply(atoms.vectors, members, i, kept, w, Q)
-        for p in range(kept, min(w, cap)):
-            for q in range(p + 1):
-                products[i, p, q] = Q[p, q]
-        block.kept[i] = max(block.kept[i], min(w, cap))
-    for p in range(old, w):
-        at = members[i, p]
+        _compute_products(shared, block, i, start, stop, Q)
+    for p in range(start, stop):
+        atom = working_set[p]
         for q in range(p):
             Q[q, p] = Q[p, q]
-        c[p] = gram[own, at] if stored and own >= 0 else _dot(atoms.vectors[at], work.target)
+        c[p] = gram[own, atom] if stored and own >= 0 else _dot(shared.atoms[atom], work.sample)
 
 
 @_compile
-def _find_residual(atoms, members, z, work):
-    """The sample less its reconstruction, in float64."""
-    rows, weights, count = work.listed, work.weights, np.int64(0)
+def _compute_residual(atoms, working_set, z, sample, residual, scratch):
+    """The sample minus its reconstruction, in float64."""
+    rows, weights, count = scratch.indices, scratch.weights, np.int64(0)
     for p in range(z.shape[0]):
         if z[p] != 0.0:
-            rows[count], weights[count] = members[p], z[p]
+            rows[count], weights[count] = working_set[p], z[p]
             count += 1
-    _copy(work.target, work.residual)
-    _subtract_rows(atoms.vectors, rows, weights, count, work.residual)
+    _copy(sample, residual)
+    _subtract_rows(atoms, rows, weights, count, residual)
 
 
-@_compile
-def _correct_model(atoms, level, members, c, z, g, work):
-    """Compute the residual, and what it says, in float64; shift c so that the model agrees.
+@_inline
+def _store_residual(shared, block, i, work):
+    """Compute the residual of the present coefficients of sample i (`work.residual`)."""
+    working_set, z = block.working_sets[i], block.coefficients[i, : block.sizes[i]]
+    _compute_residual(shared.atoms, working_set, z, work.sample, work.residual, work.scratch)
 
-    Atoms that are far from entering, by more than the model can be wrong, stay as they are.
-    """
-    residual = work.residual
-    _find_residual(atoms, members, z, work)
+
+@_inline
+def _list_relevant(shared, working_set, z, g, work):
+    """List the atoms of the support and those that may enter it, given the error of the model."""
     total = 0.0
     for p in range(z.shape[0]):
         total += abs(z[p])
-    off = (
-        atoms.rounding
-        * atoms.longest
-        * (np.sqrt(_dot(work.target, work.target)) + 2.0 * total * atoms.longest)
+    error = (
+        shared.product_error
+        * shared.max_norm
+        * (np.sqrt(_dot(work.sample, work.sample)) + 2.0 * total * shared.max_norm)
     )
-    listed, places, count = work.listed, work.places, np.int64(0)
+    count = np.int64(0)
     for p in range(z.shape[0]):
-        if z[p] != 0.0 or abs(g[p]) + off > level.now[0]:
-            listed[count], places[count] = members[p], p
+        if z[p] != 0.0 or abs(g[p]) + error > work.penalties.l1:
+            work.scratch.indices[count], work.scratch.positions[count] = working_set[p], p
             count += 1
-    _find_products(atoms.vectors, listed, count, residual, work.products)
-    for n in range(count):
-        p = places[n]
-        c[p] += work.products[n] - g[p]
-        g[p] = work.products[n]
-    level.now[3] = _dot(residual, residual)
-    _copy(z, level.anchor_z)
-    _copy(g, level.anchor_g)
-    _set_level(level, z, g)
-
-
-@_join
-def _solve(atoms, block, i, level, work, loosely):
-    """Solve sample i on its working set; whether that succeeded."""
-    w = block.sizes[i]
-    z, c, g = block.values[i, :w], work.c[:w], work.g[:w]
-    members, now = block.members[i, :w], level.now
-    tol = _LOOSE if loosely else 0.1 * atoms.tol
-    violation, solved = np.inf, False
-    for _ in range(_MOST_CORRECTIONS):
-        _solve_model(level, work.Q, c, z, g, work, tol)
-        if loosely:
-            solved = True
-            break
-        last = violation
-        _correct_model(atoms, level, members, c, z, g, work)
-        used, unused = _violations(g, z, now[0], now[1])
-        violation = max(used, unused)
-        solved = violation <= 0.4 * atoms.tol
-        if solved or not violation < 0.9 * last:
-            break
-    block.a[i], block.b[i] = now[0], now[1]
-    block.loose[i], block.certificates[i] = loosely, violation
-    return solved
-
-
-@_compile
-def _count_above(scores, slot, threshold):
-    count = 0
-    for j in range(scores.shape[1]):
-        count += abs(scores[slot, j]) > threshold
     return count
 
 
 @_compile
-def _any_above(scores, slot, at, threshold):
-    """Whether one of a stride of |scores| is above a threshold."""
+def _correct_model(shared, working_set, c, z, g, work):
+    """Compute the residual and its correlations in float64, and shift c so that the model agrees.
+
+    Atoms whose correlation is below a by more than the error of the model are left as they are.
+    """
+    residual, scratch, products = work.residual, work.scratch, work.scratch.products
+    penalties, anchor = work.penalties, work.anchor
+    _compute_residual(shared.atoms, working_set, z, work.sample, residual, scratch)
+    count = _list_relevant(shared, working_set, z, g, work)
+    _multiply_rows(shared.atoms, scratch.indices, count, residual, products)
+    for n in range(count):
+        p = scratch.positions[n]
+        c[p] += products[n] - g[p]
+        g[p] = products[n]
+    penalties.anchor_square = _dot(residual, residual)
+    _copy(z, anchor.z)
+    _copy(g, anchor.g)
+    _update_penalties(penalties, anchor, z, g)
+
+
+@_inline
+def _solve_working_set(shared, block, i, work):
+    """Solve sample i on its working set; returns whether that succeeded."""
+    w, penalties, loosely = block.sizes[i], work.penalties, work.progress.loosely
+    z, c, g = block.coefficients[i, :w], work.c[:w], work.g[:w]
+    tol = _LOOSE if loosely else 0.1 * shared.tol
+    violation, solved = np.inf, False
+    for _ in range(_MAX_CORRECTIONS):
+        _solve_model(c, z, g, work, tol)
+        if loosely:
+            solved = True
+            break
+        previous = violation
+        _correct_model(shared, block.working_sets[i], c, z, g, work)
+        used, unused = _violations(g, z, penalties.l1, penalties.ridge)
+        violation = max(used, unused)
+        solved = violation <= 0.4 * shared.tol
+        if solved or not violation < 0.9 * previous:
+            break
+    block.l1[i], block.ridge[i] = penalties.l1, penalties.ridge
+    block.loosely_solved[i], block.certificates[i] = loosely, violation
+    return solved
+
+
+# --- correlations with all atoms -------------------------------------------------------------
+
+
+@_compile
+def _count_above(correlations, row, threshold):
+    count = 0
+    for j in range(correlations.shape[1]):
+        count += abs(correlations[row, j]) > threshold
+    return count
+
+
+@_compile
+def _any_above(correlations, row, start, threshold):
+    """Whether one |correlation| of the stride that begins at `start` is above a threshold."""
     count = 0
     for j in range(_STRIDE):
-        count += abs(scores[slot, at * _STRIDE + j]) > threshold
+        count += abs(correlations[row, start + j]) > threshold
     return count > 0
 
 
 @_compile
-def _largest(scores, slot):
-    """The largest |score| in a row."""
-    largest, strides = scores.dtype.type(0.0), scores.shape[1] // _STRIDE
-    for at in range(strides):
-        if _any_above(scores, slot, at, largest):
+def _largest(correlations, row):
+    """The largest |correlation| of a row."""
+    largest, n_strides = correlations.dtype.type(0.0), correlations.shape[1] // _STRIDE
+    for stride in range(n_strides):
+        start = stride * _STRIDE
+        if _any_above(correlations, row, start, largest):
             for j in range(_STRIDE):
-                largest = max(largest, abs(scores[slot, at * _STRIDE + j]))
-    for j in range(strides * _STRIDE, scores.shape[1]):
-        largest = max(largest, abs(scores[slot, j]))
+                largest = max(largest, abs(correlations[row, start + j]))
+    for j in range(n_strides * _STRIDE, correlations.shape[1]):
+        largest = max(largest, abs(correlations[row, j]))
     return largest
 
 
 @_compile
-def _list_above(scores, slot, threshold, out, start, most):
-    """Write the atoms whose |score| in a row is above a threshold, at most so many, into
-    `out` from `start` on; returns how many."""
-    count, strides = np.int64(0), scores.shape[1] // _STRIDE
-    for at in range(strides + 1):
-        if at == strides or _any_above(scores, slot, at, threshold):
-            for j in range(at * _STRIDE, min((at + 1) * _STRIDE, scores.shape[1])):
-                if abs(scores[slot, j]) > threshold and count < most:
+def _list_above(correlations, row, threshold, out, start, limit):
+    """Write the atoms whose |correlation| is above a threshold, at most `limit`, into `out` from
+    `start` on; returns their number."""
+    count, n_strides = np.int64(0), correlations.shape[1] // _STRIDE
+    for stride in range(n_strides + 1):
+        begin = stride * _STRIDE
+        if stride == n_strides or _any_above(correlations, row, begin, threshold):
+            for j in range(begin, min(begin + _STRIDE, correlations.shape[1])):
+                if abs(correlations[row, j]) > threshold and count < limit:
                     out[start + count] = j
                     count += 1
     return count
 
 
+@_inline
+def _select_threshold(correlations, row, count, low):
+    """Thresholds (low, high) at or above `low`: above `high` are at most `count` and, if bisection
+    gets there, at least 3/4 of `count` |correlations|; above `low` are more."""
+    own = correlations.dtype.type
+    low, high = own(low), _largest(correlations, row)
+    n_low, n_high = _count_above(correlations, row, low), 0
+    if n_low <= count:
+        return low, low
+    for _ in range(_SELECTION_STEPS):
+        # |correlations| become rarer about exponentially towards the largest.
+        part = np.log(n_low / (0.85 * count)) / np.log(n_low / max(n_high, 0.5))
+        middle = low + own(min(max(part, 0.1), 0.9)) * (high - low)
+        n_middle = _count_above(correlations, row, middle)
+        if n_middle > count:
+            low, n_low = middle, n_middle
+        else:
+            high, n_high = middle, n_middle
+            if 4 * n_high >= 3 * count:
+                break
+    return low, high
+
+
 @_compile
 def _add_largest(block, i, count, low):
-    """Add about `count` atoms, never more, of the largest |score| above `low` to sample i's
-    working set; returns how many."""
-    scores, slot = block.scores, block.slots[i]
-    own = scores.dtype.type
-    low, high = own(low), _largest(scores, slot)
-    below, above = _count_above(scores, slot, low), 0
-    if below <= count:
-        high = low
-    else:
-        # |scores| thin out about exponentially towards the largest.
-        for _ in range(_SELECTION_STEPS):
-            part = np.log(below / (0.85 * count)) / np.log(below / max(above, 0.5))
-            middle = low + own(min(max(part, 0.1), 0.9)) * (high - low)
-            found = _count_above(scores, slot, middle)
-            if found > count:
-                low, below = middle, found
-            else:
-                high, above = middle, found
-                if 4 * above >= 3 * count:
-                    break
-    members, size = block.members[i], block.sizes[i]
-    added = _list_above(scores, slot, high, members, size, count)
-    if added == 0:  # ties
-        added = _list_above(scores, slot, low, members, size, count)
-    block.sizes[i] = size + added
-    return added
+    """Add about `count` atoms, never more, with the largest |correlation| above `low` to the
+    working set of sample i; returns their number."""
+    correlations, row = block.correlations, block.correlation_rows[i]
+    low, high = _select_threshold(correlations, row, count, low)
+    working_set, size = block.working_sets[i], block.sizes[i]
+    n_added = _list_above(correlations, row, high, working_set, size, count)
+    if n_added == 0:  # ties
+        n_added = _list_above(correlations, row, low, working_set, size, count)
+    block.sizes[i] = size + n_added
+    return n_added
 
 
 @_compile
-def _score(atoms, block, i, w, work):
-    """Bring all scores of sample i from the coefficients `work.scored` to the present ones, by the
-    stored Gram matrix; returns a bound on the error this adds."""
-    z, scored, moved, move = block.values, work.scored, work.listed, work.coarse[0]
-    count, total = np.int64(0), 0.0
-    for p in range(w):
-        if z[i, p] != scored[p]:
-            total += abs(z[i, p] - scored[p])
-            moved[count], move[count] = block.members[i, p], z[i, p] - scored[p]
-            scored[p] = z[i, p]
+def _update_correlations(shared, block, i, work):
+    """Bring the correlations of sample i from the coefficients `work.correlated_z` to the present
+    ones, by the stored Gram matrix."""
+    z, correlated_z, progress = block.coefficients, work.correlated_z, work.progress
+    rows, moves, count, total = work.scratch.indices, work.coarse_z, np.int64(0), 0.0
+    for p in range(progress.size):
+        if z[i, p] != correlated_z[p]:
+            total += abs(z[i, p] - correlated_z[p])
+            rows[count], moves[count] = block.working_sets[i, p], z[i, p] - correlated_z[p]
+            correlated_z[p] = z[i, p]
             count += 1
-    _subtract_rows(atoms.gram, moved, move, count, block.scores[block.slots[i]])
-    return 2.0 * atoms.rounding * atoms.longest**2 * total
+    _subtract_rows(shared.gram, rows, moves, count, block.correlations[block.correlation_rows[i]])
+    progress.error += 2.0 * shared.product_error * shared.max_norm**2 * total
+    progress.current = True
 
 
 @_compile
-def _distance(atoms, block, i, w, work):
-    """A bound on how far the residual is from that of the coefficients `work.scored`."""
-    z, scored, moved, move = block.values, work.scored, work.listed, work.weights
+def _residual_distance(shared, block, i, work):
+    """Bound on the distance of the residual to that of the coefficients `work.correlated_z`."""
+    z, correlated_z, w = block.coefficients, work.correlated_z, block.sizes[i]
+    rows, moves = work.scratch.indices, work.scratch.weights
     count, total = np.int64(0), 0.0
     for p in range(w):
         work.trial_g[p] = 0.0
-        if z[i, p] != scored[p]:
-            total += abs(z[i, p] - scored[p])
-            moved[count], move[count] = p, z[i, p] - scored[p]
+        if z[i, p] != correlated_z[p]:
+            total += abs(z[i, p] - correlated_z[p])
+            rows[count], moves[count] = p, z[i, p] - correlated_z[p]
             count += 1
-    _subtract_rows(work.Q, moved, move, count, work.trial_g[:w])
-    square = atoms.rounding * (atoms.longest * total) ** 2
+    _subtract_rows(work.Q, rows, moves, count, work.trial_g[:w])
+    square = shared.product_error * (shared.max_norm * total) ** 2
     for n in range(count):
-        square -= move[n] * work.trial_g[moved[n]]
+        square -= moves[n] * work.trial_g[rows[n]]
     return np.sqrt(max(square, 0.0))
 
 
-@_compile
-def _check(atoms, block, i, slack, known, work):
-    """Check sample i against the optimality conditions of every atom; add violators.
-
-    `block.scores` holds, within `slack`, the correlations with the present residual (`known`), or
-    with one from before. By how far it has moved, few atoms may be left that could violate the
-    conditions; then these alone are computed, in float64. Returns how many were added, or −1 where
-    only scores of the present residual, or more room, will tell.
-    """
-    a, size, loose = block.a[i], block.sizes[i], block.loose[i]
-    scores, slot, members = block.scores, block.slots[i], block.members
-    limit = a * (1.0 + 0.5 * atoms.tol)
-    most = min(max(size, 16), members.shape[1] - size)
-    off = slack
-    if known:
-        certain = _count_above(scores, slot, scores.dtype.type(limit + off))
-        if certain > 0 and most == 0:
-            return np.int64(-1)
-        if certain > 0:
-            return _add_largest(block, i, min(certain, most), limit + off)
-        if loose:
-            return np.int64(0)
-    elif loose:
-        return np.int64(-1)
-    else:
-        off += atoms.longest * _distance(atoms, block, i, size, work)
-    lowest = scores.dtype.type(max(a - off, 0.0))
-    possible = _count_above(scores, slot, lowest)
-    # Of old scores that are zero, as members' are made, nothing is known once off reaches a.
-    if not known and (off >= a or _DOTS_A_SCORE * possible > scores.shape[1]):
-        return np.int64(-1)
-    candidates, products = work.listed, work.products
-    _list_above(scores, slot, lowest, candidates, 0, possible)
-    _find_products(atoms.vectors, candidates, possible, work.residual, products)
-    worst, violators = 0.0, np.int64(0)
-    for k in range(possible):
+@_inline
+def _check_exactly(shared, block, i, lowest, n_candidates, limit, max_added, work):
+    """Compute the correlations above `lowest` in float64 and add the atoms that exceed `limit`."""
+    candidates, products = work.scratch.indices, work.scratch.products
+    row, size = block.correlation_rows[i], block.sizes[i]
+    _list_above(block.correlations, row, lowest, candidates, np.int64(0), n_candidates)
+    _multiply_rows(shared.atoms, candidates, n_candidates, work.residual, products)
+    worst, n_violators = 0.0, np.int64(0)
+    for k in range(n_candidates):
         worst = max(worst, abs(products[k]))
         if abs(products[k]) > limit:
-            if violators < most:
-                members[i, size + violators] = candidates[k]
-            violators += 1
-    added = min(violators, most)
-    block.sizes[i] = size + added
-    if violators == 0:
-        block.certificates[i] = max(block.certificates[i], worst / a - 1.0)
-    return added if added > 0 or violators == 0 else np.int64(-1)
+            if n_violators < max_added:
+                block.working_sets[i, size + n_violators] = candidates[k]
+            n_violators += 1
+    n_added = min(n_violators, max_added)
+    block.sizes[i] = size + n_added
+    if n_violators == 0:
+        block.certificates[i] = max(block.certificates[i], worst / block.l1[i] - 1.0)
+    return n_added if n_added > 0 or n_violators == 0 else np.int64(_UNDECIDED)
 
 
-@njit(**_OPTIONS, cache=True)
-def solve(rows, work, atoms, block, count):
-    """Grow, solve and check samples, from the `count` atoms that correlate most with each.
+@_compile
+def _check(shared, block, i, work):
+    """Check the optimality conditions of every atom for sample i and add violators.
 
-    A sample is left when it is done, when scores are needed that are for the driver to compute
-    (of the residual it leaves), or when its working set needs more room.
+    Returns how many were added, or _UNDECIDED if that requires the correlations of the present
+    residual or a wider working set. Correlations of an earlier residual rule out most atoms, by
+    the distance of the two residuals; if few are left, these are computed in float64.
     """
-    scores, members, now = block.scores, block.members, work.now
-    stored = atoms.gram.shape[0] > 0
+    correlations, row, l1 = block.correlations, block.correlation_rows[i], block.l1[i]
+    own, loosely_solved, size = correlations.dtype.type, block.loosely_solved[i], block.sizes[i]
+    limit = l1 * (1.0 + 0.5 * shared.tol)
+    max_added = min(max(size, 16), block.working_sets.shape[1] - size)
+    current, error = work.progress.current, work.progress.error
+    if current:
+        n_certain = _count_above(correlations, row, own(limit + error))
+        if n_certain > 0 and max_added == 0:
+            return np.int64(_UNDECIDED)
+        if n_certain > 0:
+            return _add_largest(block, i, min(n_certain, max_added), limit + error)
+        if loosely_solved:
+            return np.int64(0)
+    elif loosely_solved:
+        return np.int64(_UNDECIDED)
+    else:
+        error += shared.max_norm * _residual_distance(shared, block, i, work)
+    lowest = own(max(l1 - error, 0.0))
+    n_candidates = _count_above(correlations, row, lowest)
+    # The correlations of the working set are set to zero, which says nothing once error reaches a.
+    if not current and (error >= l1 or _PRODUCT_COST * n_candidates > correlations.shape[1]):
+        return np.int64(_UNDECIDED)
+    return _check_exactly(shared, block, i, lowest, n_candidates, limit, max_added, work)
+
+
+# --- one sample ------------------------------------------------------------------------------
+
+
+@_inline
+def _begin(shared, block, i, first_size, work):
+    """Load sample i: with a first working set if it is new, else as it was left."""
+    penalties, progress, factor = work.penalties, work.progress, work.factor
+    _copy(block.samples[i], work.sample)
+    progress.current = block.status[i] == WAITING
+    progress.loosely = not progress.current
+    progress.size = 0
+    if progress.current:
+        _copy(block.residuals[i], work.residual)
+    else:
+        _copy(work.sample, work.residual)
+        _add_largest(block, i, first_size, 0.0)
+    residual_norm = np.sqrt(_dot(work.residual, work.residual))
+    progress.error = shared.product_error * shared.max_norm * residual_norm
+    penalties.l1, penalties.ridge, penalties.lam = block.l1[i], block.ridge[i], shared.lam
+    penalties.gamma, penalties.floor = block.gammas[i], block.floors[i]
+    penalties.norm_loss = shared.norm_loss
+    penalties.anchor_square = _dot(work.sample, work.sample)
+    factor.state.size = 0
+    for p in range(block.working_sets.shape[1]):
+        factor.contains[p] = 0
+    block.status[i] = ACTIVE
+
+
+@_inline
+def _extend_model(shared, block, i, work):
+    """Extend the model, its anchor and `correlated_z` by the atoms added to the working set."""
+    Q, anchor, progress = work.Q, work.anchor, work.progress
+    start, stop = progress.size, block.sizes[i]
+    _gather(shared, block, i, start, stop, work)
+    for p in range(start, stop):
+        work.correlated_z[p] = block.coefficients[i, p]
+        anchor.z[p] = 0.0
+        anchor.g[p] = work.c[p]
+        for q in range(p):
+            anchor.g[p] -= Q[p, q] * anchor.z[q]
+    progress.size = stop
+
+
+@_inline
+def _improve(shared, block, i, work):
+    """Solve the working set, unless only its check was missing; False if float32 is too coarse."""
+    if not work.progress.current:
+        solved = _solve_working_set(shared, block, i, work)
+        if shared.atoms.itemsize == 4:
+            return solved and block.l1[i] >= 2.0 * work.progress.error
+    elif not block.loosely_solved[i]:
+        _store_residual(shared, block, i, work)
+    return True
+
+
+@_inline
+def _check_all(shared, block, i, work):
+    """Check sample i, with updated correlations if those at hand do not decide."""
+    correlations, row, n_added = block.correlations, block.correlation_rows[i], np.int64(0)
+    while True:
+        # Atoms of the working set are checked there, and the sample itself is excluded.
+        for p in range(work.progress.size):
+            correlations[row, block.working_sets[i, p]] = 0.0
+        if block.excluded[i] >= 0:
+            correlations[row, block.excluded[i]] = 0.0
+        n_added = _check(shared, block, i, work)
+        if n_added != _UNDECIDED or work.progress.current or shared.gram.shape[0] == 0:
+            break
+        _update_correlations(shared, block, i, work)
+    return n_added
+
+
+@_inline
+def _leave(shared, block, i, work):
+    """Store the residual of sample i, of which the driver computes the correlations."""
+    if block.loosely_solved[i]:
+        _store_residual(shared, block, i, work)
+    _copy(work.residual, block.residuals[i])
+    block.status[i] = WAITING
+
+
+@njit(**_OPTIONS, cache=CACHE)
+def solve(rows, work, shared, block, first_size):
+    """Solve samples, each from the `first_size` atoms that correlate most with it.
+
+    A working set is solved, checked against all atoms and extended by the worst violators until
+    the status of the sample is no longer ACTIVE.
+    """
+    progress = work.progress
     for i in rows:
-        slot = block.slots[i]
-        _copy(block.targets[i], work.target)
-        known = block.sizes[i] > 0  # whether the scores are of the present residual
-        if known:
-            _copy(block.residuals[i], work.residual)
-        else:
-            _copy(work.target, work.residual)
-            _add_largest(block, i, count, 0.0)
-        slack = atoms.rounding * atoms.longest * np.sqrt(_dot(work.residual, work.residual))
-        now[0], now[1], now[3] = block.a[i], block.b[i], _dot(work.target, work.target)
-        level = Level(
-            atoms.norm_loss, atoms.lam, block.gammas[i], block.floors[i], now, work.anchor_z,
-            work.anchor_g
-        )  # fmt: skip
-        work.factor.size[0] = 0
-        for p in range(members.shape[1]):
-            work.factor.place[p] = 0
-        w, loosely = np.int64(0), not known
-        while True:
-            _gather(atoms, block, i, w, block.sizes[i], work)
-            while w < block.sizes[i]:
-                work.scored[w] = block.values[i, w]
-                work.anchor_z[w] = 0.0
-                work.anchor_g[w] = work.c[w]
-                for p in range(w):
-                    work.anchor_g[w] -= work.Q[w, p] * work.anchor_z[p]
-                w += 1
-            if not known:
-                solved = _solve(atoms, block, i, level, work, loosely)
-                if atoms.vectors.itemsize == 4 and (not solved or block.a[i] < 2.0 * slack):
-                    block.certificates[i] = np.inf  # float32 will not do
-                    block.done[i] = True
-                    break
-            elif not block.loose[i]:
-                _find_residual(atoms, members[i, :w], block.values[i, :w], work)
-            while True:
-                for p in range(w):
-                    scores[slot, members[i, p]] = 0.0
-                if block.excluded[i] >= 0:
-                    scores[slot, block.excluded[i]] = 0.0
-                added = _check(atoms, block, i, slack, known, work)
-                if added >= 0 or known or not stored:
-                    break
-                slack += _score(atoms, block, i, w, work)
-                known = True
-            if added < 0:
-                if block.loose[i]:
-                    _find_residual(atoms, members[i, :w], block.values[i, :w], work)
-                _copy(work.residual, block.residuals[i])
+        _begin(shared, block, i, first_size, work)
+        while block.status[i] == ACTIVE:
+            _extend_model(shared, block, i, work)
+            if not _improve(shared, block, i, work):
+                block.certificates[i] = np.inf
+                block.status[i] = INACCURATE
                 break
-            if added == 0 and not block.loose[i]:
-                block.done[i] = True
-                break
-            loosely = known and added > 0 and _largest(scores, slot) > _LARGE * block.a[i]
-            known = False
+            n_added = _check_all(shared, block, i, work)
+            if n_added == _UNDECIDED:
+                _leave(shared, block, i, work)
+            elif n_added == 0 and not block.loosely_solved[i]:
+                block.status[i] = OPTIMAL
+            else:
+                progress.loosely = (
+                    progress.current
+                    and n_added > 0
+                    and _largest(block.correlations, block.correlation_rows[i])
+                    > _LARGE * block.l1[i]
+                )
+                progress.current = False

@@ -1,38 +1,39 @@
-"""The robust matrix elastic net: its parameters, their scale, and what a solution holds.
+"""The robust matrix elastic net: parameters, scale of γ, and the result.
 
-For every sample i, with its own coefficient held at zero (paper, III.A):
+For every sample i, with its own coefficient fixed at zero (paper, III.A):
 
     minimize over z:   ‖z‖₁ + λ‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
 
-with ℓ(r) = ‖r‖₂ (`loss="norm"`) or ½‖r‖₂² (`loss="squared"`). Divided by γᵢ, both are the
-squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖², with a = s/γᵢ, b = 2λs/γᵢ and s = 1 for the squared
-loss, s = σ = ‖r‖ at the solution for the norm loss.
+with ℓ(r) = ‖r‖₂ (`loss="norm"`) or ½‖r‖₂² (`loss="squared"`). Divided by γᵢ, both are the squared
+problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = s/γᵢ and b = 2λs/γᵢ, where s = 1 for the squared loss and
+s = σ = ‖r‖ at the solution for the norm loss.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._npz import State, require, require_array, require_sparse, require_value
+from enhg._validation import check_choice, check_nonnegative, check_positive
 
 Loss = Literal["norm", "squared"]
 GammaScale = Literal["relative", "absolute"]
 
-# Residuals shorter than this part of their sample count as this long in the norm loss: at an
-# exact fit the loss has no derivative, and a penalty of σ/γ with σ = 0 would be no penalty.
+# Residuals below this part of the norm of their sample count as that long in the norm loss: at an
+# exact fit the loss is not differentiable, and σ = 0 would remove the penalty σ/γ.
 SIGMA_FLOOR = 1e-6
+_ENTRIES_AT_ONCE = 2**22  # of the reconstruction, where only its norms are computed
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Parameters of the matrix elastic net; see `self_representation` for their meaning."""
+    """Parameters of the matrix elastic net, as in `self_representation`."""
 
     gamma: float
     lam: float
@@ -40,53 +41,55 @@ class Problem:
     gamma_scale: GammaScale
 
     def __post_init__(self) -> None:
-        for name, value in (("gamma", self.gamma), ("lam", self.lam)):
-            if not isinstance(value, Real) or not np.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, got {value!r}")
-        if self.gamma <= 0:
-            raise ValueError(f"gamma must be positive, got {self.gamma!r}")
-        if self.lam < 0:
-            raise ValueError(f"lam must be at least 0, got {self.lam!r}")
-        for name, choice, allowed in (
-            ("loss", self.loss, ("norm", "squared")),
-            ("gamma_scale", self.gamma_scale, ("relative", "absolute")),
-        ):
-            if choice not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {choice!r}")
+        check_positive("gamma", self.gamma)
+        check_nonnegative("lam", self.lam)
+        check_choice("loss", self.loss, get_args(Loss))
+        check_choice("gamma_scale", self.gamma_scale, get_args(GammaScale))
 
-    def gammas(self, critical: NDArray, lengths: NDArray) -> NDArray:
-        """γᵢ of every sample, from its largest |correlation| and its length.
+    def gammas(self, critical: NDArray, norms: NDArray) -> NDArray:
+        """Return γᵢ of every sample.
 
-        At γᵢ = 1/maxⱼ|xⱼᵀxᵢ| (squared loss) or ‖xᵢ‖/maxⱼ|xⱼᵀxᵢ| (norm loss) z = 0 stops being
-        optimal; the relative scale counts in multiples of that. A sample that correlates with
-        nothing has no such point: z = 0 is optimal for it at every γ.
+        z = 0 is optimal up to γᵢ = 1/maxⱼ|xⱼᵀxᵢ| for the squared loss and ‖xᵢ‖/maxⱼ|xⱼᵀxᵢ| for the
+        norm loss; `gamma` on the relative scale is a multiple of this value. For a sample that
+        correlates with no atom z = 0 is optimal at every γ.
+
+        Parameters
+        ----------
+        critical : ndarray of shape (n_samples,)
+            maxⱼ|xⱼᵀxᵢ|.
+        norms : ndarray of shape (n_samples,)
+            ‖xᵢ‖.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
         """
         gammas = np.full(len(critical), float(self.gamma))
         if self.gamma_scale == "relative":
-            reached = critical > 0
-            gammas[reached] /= critical[reached]
+            correlated = critical > 0
+            gammas[correlated] /= critical[correlated]
             if self.loss == "norm":
-                gammas[reached] *= lengths[reached]
+                gammas[correlated] *= norms[correlated]
         return gammas
 
 
 @dataclass(frozen=True)
 class Representation:
-    """Every sample rebuilt from a few others: X = ZA + S (paper, III.A; A = X by default).
+    """Representation of samples by atoms: X = ZA + S (paper, III.A; A = X by default).
 
     Attributes
     ----------
     coefficients : csr_array of shape (n_samples, n_atoms)
-        Z; row i rebuilds sample i.
+        Z; row i represents sample i.
     certificate : ndarray of shape (n_samples,)
-        How far from optimal each row is: the largest violation of its optimality (KKT)
-        conditions over all atoms, relative to its l1 penalty a. 0 is exactly optimal.
+        Largest violation of the optimality (KKT) conditions of each row over all atoms, relative
+        to its l1 penalty a; 0 is exactly optimal.
     l1_penalty, ridge_penalty : ndarray of shape (n_samples,)
         a and b of the squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² that each row solves.
     samples, dictionary : ndarray
         X and A, in the precision they were solved in.
     sparse_errors : csr_array of shape (n_samples, n_features) or None
-        The errors of single features, where they were asked for; part of S.
+        The part of S that is attributed to single features, if `error_weight` was given.
     """
 
     coefficients: sparse.csr_array
@@ -99,20 +102,31 @@ class Representation:
 
     @cached_property
     def reconstruction(self) -> NDArray:
-        """X₀ = ZA: the samples as the others rebuild them."""
+        """X₀ = ZA, of the shape and precision of the samples."""
         return (self.coefficients @ self.dictionary).astype(self.samples.dtype, copy=False)
 
     @cached_property
     def residuals(self) -> NDArray:
-        """S = X − ZA: what the others cannot rebuild."""
+        """S = X − ZA."""
         return self.samples - self.reconstruction
 
     @cached_property
     def relative_residuals(self) -> NDArray:
-        """‖xᵢ − Σⱼ zᵢⱼaⱼ‖/‖xᵢ‖; 0 for a zero sample."""
-        lengths = np.linalg.norm(self.samples.astype(np.float64), axis=1)
-        residuals = np.linalg.norm(self.residuals.astype(np.float64), axis=1)
-        return np.divide(residuals, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        """‖xᵢ − Σⱼ zᵢⱼaⱼ‖ / ‖xᵢ‖ of every sample, in float64; 0 for a zero sample.
+
+        Computed in blocks of features: neither reconstruction nor residuals are stored.
+        """
+        n, d = self.samples.shape
+        squares, sample_squares = np.zeros(n), np.zeros(n)
+        size = max(1, _ENTRIES_AT_ONCE // max(n, len(self.dictionary)))
+        for start in range(0, d, size):
+            samples = self.samples[:, start : start + size].astype(np.float64)
+            atoms = self.dictionary[:, start : start + size].astype(np.float64)
+            sample_squares += np.einsum("ij,ij->i", samples, samples)
+            samples -= self.coefficients @ atoms
+            squares += np.einsum("ij,ij->i", samples, samples)
+        nonzero = sample_squares > 0
+        return np.sqrt(np.divide(squares, sample_squares, out=np.zeros(n), where=nonzero))
 
     def to_state(self) -> State:
         """Everything that `from_state` needs but the samples and the dictionary."""
@@ -126,11 +140,12 @@ class Representation:
 
     @classmethod
     def from_state(cls, state: State, samples: NDArray) -> Self:
-        """Make the representation of samples by each other of the state of another.
+        """Make a representation of samples by each other from the state of another.
 
         Parameters
         ----------
         state : State
+            What `to_state` returned.
         samples : ndarray of shape (n_samples, n_features)
             X, which is the dictionary too.
         """
@@ -145,6 +160,4 @@ class Representation:
         errors = require_value(state, "sparse_errors")
         if errors is not None:
             errors = require_sparse(state, "sparse_errors", (n, d))
-        return cls(
-            coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors
-        )
+        return cls(coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors)

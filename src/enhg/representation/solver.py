@@ -1,36 +1,31 @@
-"""The driver over all samples: blocks, working sets, checks (the loops are in `_kernels`)."""
+"""The robust matrix elastic net of all samples, solved block by block."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
-from numbers import Integral, Real
+from collections.abc import Callable
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
 
 from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
-from enhg._validation import check_samples
-from enhg.representation import _kernels
-from enhg.representation.problem import SIGMA_FLOOR, GammaScale, Loss, Problem, Representation
+from enhg._validation import check_positive, check_samples, check_whole
+from enhg.exceptions import InputError, warn_not_converged
+from enhg.representation._blocks import (
+    FIRST_CAPACITY,
+    KEPT_PRODUCTS,
+    Dictionary,
+    SolvedRows,
+    row_norms,
+    row_slices,
+    solve_block,
+)
+from enhg.representation._threads import ThreadTeam
+from enhg.representation.problem import GammaScale, Loss, Problem, Representation
 
-# What the solver may use of the memory that is free, unless told otherwise.
-_PART_OF_FREE_MEMORY = 0.5
-_MOST_BLOCK_ROWS = 512
-_FIRST_WORKING_SET = 32
-_FIRST_ROOM = 512
-_KEPT_PRODUCTS = 160
-_ROWS_AT_ONCE = 32
-_LEAST_TASK = 4
-_GRAM_TILE, _MIRROR_TILE = 1024, 128
+_PART_OF_FREE_MEMORY = 0.5  # the default memory budget
+_MAX_BLOCK_ROWS = 512
 
 
 def self_representation(
@@ -47,65 +42,65 @@ def self_representation(
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Representation:
-    """Rebuild every sample from a few others: the robust matrix elastic net, solved exactly.
+    """Represent every sample by the others: the robust matrix elastic net.
 
-    For every sample i, with its own coefficient held at zero:
+    For every sample i, with its own coefficient fixed at zero, this solves
 
         minimize over z:   ‖z‖₁ + lam·‖z‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼ xⱼ),   zᵢ = 0
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-        The samples, taken as they are (see `normalize_samples`); may be memory-mapped. Matrix
-        products of float32 samples are made in float32, at twice the speed of float64. They only
-        show the way: every row is finished, and certified, in float64.
-    gamma : float
-        γ, the weight of the error. On the relative scale, a multiple of the value at which the
-        representation stops being zero: every `gamma` > 1 gives a non-zero row (with
-        `error_weight`, of coefficients or of errors).
-    lam : float
-        λ, the weight of the ridge against the l1 norm. 0 is the lasso; the larger, the more
-        correlated samples share their weight.
-    loss : {"squared", "norm"}
-        ℓ(r) = ½‖r‖₂², which LARS-EN and the paper's baselines solve, or ‖r‖₂, the paper's
-        equation, robust to whole corrupted samples. For the norm loss, errors shorter than
-        10⁻⁶‖xᵢ‖ count as that long.
-    gamma_scale : {"relative", "absolute"}
-        Relative: γᵢ = gamma / maxⱼ|xⱼᵀxᵢ|, over all atoms (see `error_weight`), times ‖xᵢ‖ for
-        the norm loss. Absolute: γᵢ = gamma.
-        On the relative scale, a sample whose products with all others are at most 4 units of
-        rounding (of its precision, times both lengths) counts as orthogonal to them: z = 0.
-        The paper's γ = 0.18 on the absolute scale gives z = 0 for every unit-length sample,
-        because z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1.
-    dictionary : array of shape (n_atoms, n_features), optional
-        Atoms to rebuild the samples from, in place of the other samples. None is held out.
-    error_weight : float, optional
-        γₑ, the price of errors in single features (shadows, occlusion): they are taken out of
-        the residual, xᵢ − Σⱼ zⱼxⱼ − e, at the price γₑ‖e‖₁ + lam·γₑ²‖e‖². It is the same problem
-        over the atoms [X, I/γₑ], so d×d numbers more are stored. None for no such errors.
-    tol : float
-        Bound on the certificate. A row that cannot reach it is reported by a warning.
-    memory_budget : int, optional
-        Bytes that may be used besides the samples and the result; half of the memory that is
-        free by default. If the Gram matrix fits (4 or 8 bytes times the square of the number
-        of samples) it is kept, which is faster; if not,
-        samples are solved in blocks, each with the products it needs. The result is the same,
-        within `tol`. Not counted: two square matrices a thread, of the order of the largest
-        working set, and where float32 does not reach `tol`, the samples in float64.
-    n_jobs : int, optional
-        Threads; all cores by default. The result does not depend on it but for rounding.
-    progress : bool or callable, optional
-        True for a bar on standard error; a function is called with (samples done, in all).
+    X : array-like of shape (n_samples, n_features)
+        The samples, used as they are; may be memory-mapped. Matrix products of float32 samples
+        are computed in float32, which is twice as fast; solutions and certificates are completed
+        in float64.
+    gamma : float, default=10.0
+        Weight γ of the residual. On the relative scale a multiple of the value at which z = 0
+        ceases to be optimal: every `gamma` > 1 gives a non-zero row (of coefficients or, with
+        `error_weight`, of errors).
+    lam : float, default=5.0
+        Weight λ of the squared l2 norm. 0 is the lasso; larger values distribute weight among
+        correlated samples.
+    loss : {"squared", "norm"}, default="squared"
+        "squared": ℓ(r) = ½‖r‖₂², the loss of LARS-EN and of the paper's baselines. "norm":
+        ℓ(r) = ‖r‖₂, the paper's equation, robust to samples that are corrupted as a whole;
+        residuals shorter than 10⁻⁶‖xᵢ‖ count as that long.
+    gamma_scale : {"relative", "absolute"}, default="relative"
+        "relative": γᵢ = gamma / maxⱼ|xⱼᵀxᵢ| over all atoms, times ‖xᵢ‖ for the norm loss.
+        "absolute": γᵢ = gamma.
+    dictionary : array-like of shape (n_atoms, n_features), default=None
+        Atoms in place of the other samples. No coefficient is fixed at zero.
+    error_weight : float, default=None
+        Weight γₑ of a sparse error e in single features, which models shadows and occlusions: the
+        residual becomes xᵢ − Σⱼ zⱼxⱼ − e, with the penalty γₑ‖e‖₁ + lam·γₑ²‖e‖². This is the same
+        problem over the atoms [X, I/γₑ] and stores d×d more numbers. None: no such error.
+    tol : float, default=1e-4
+        Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.
+    memory_budget : int, default=None
+        Bytes to use besides the samples and the result; None for half of the free memory. The
+        Gram matrix (4 or 8 bytes times n_atoms²) is stored if it fits, which is faster; otherwise
+        each block of samples computes the products it needs. The result is the same within
+        `tol`. Not counted are two square matrices per thread, of the order of the largest working
+        set, and the samples in float64 where float32 does not reach `tol`.
+    n_jobs : int, default=None
+        Number of threads; None for all cores. The result does not depend on it beyond rounding.
+    progress : bool or callable, default=None
+        True shows a progress bar on standard error; a callable receives (samples done, samples).
 
     Returns
     -------
     Representation
-        With `coefficients` (Z), `residuals` (S), `reconstruction` (X₀) and `certificate`.
+        Coefficients Z, certificates, and the residuals and reconstruction derived from them.
 
     Notes
     -----
-    Divided by γᵢ the squared problem is ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = 1/γᵢ and
-    b = 2·lam/γᵢ; the norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ, with σ = ‖r‖.
+    Divided by γᵢ, the squared problem is ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = 1/γᵢ and b = 2·lam/γᵢ.
+    The norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ with σ = ‖r‖.
+
+    z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1 (unit-length samples), so that the paper's
+    γ = 0.18 on the absolute scale gives z = 0 for every sample. On the relative scale, a sample
+    whose correlations |xⱼᵀxᵢ| are all at most 4ε‖xⱼ‖‖xᵢ‖, with ε the precision of the data, counts
+    as orthogonal to the others and has z = 0.
 
     Examples
     --------
@@ -118,357 +113,137 @@ def self_representation(
     True
     """
     problem = Problem(gamma, lam, loss, gamma_scale)
-    if not isinstance(tol, Real) or not 0 < tol < np.inf:
-        raise ValueError(f"tol must be a positive number, got {tol!r}")
-    if memory_budget is not None and (
-        not isinstance(memory_budget, Integral) or memory_budget <= 0
-    ):
-        raise ValueError(
-            f"memory_budget must be a positive number of bytes, or None, got {memory_budget!r}"
-        )
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
-    X = check_samples(X, min_samples=2 if dictionary is None else 1)
-    if error_weight is not None and not (
-        isinstance(error_weight, Real) and 0 < error_weight < np.inf
-    ):
-        raise ValueError(f"error_weight must be a positive number, or None, got {error_weight!r}")
-    if dictionary is None:
-        atoms, own = X, np.arange(len(X))
-    else:
-        atoms = check_samples(dictionary, name="dictionary")
-        X, atoms = _in_one_precision(X, atoms)
-        own = np.full(len(X), -1)
-        if atoms.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"dictionary must have as many features as X ({X.shape[1]}), got {atoms.shape[1]}"
-            )
-    count = len(atoms)
+    check_positive("tol", tol)
+    check_positive("error_weight", error_weight, optional=True)
+    if memory_budget is not None:
+        check_whole("memory_budget", memory_budget, 1, hint="(bytes)")
+    samples, atoms = _check_data(X, dictionary)
+    excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
+    n_atoms = len(atoms)
     if error_weight is not None:
-        units = np.eye(X.shape[1], dtype=X.dtype) / X.dtype.type(error_weight)
-        atoms = np.vstack([atoms, units])
-    X, atoms = _within_range(X, atoms)
-    if memory_budget is None:
-        memory_budget = int(_PART_OF_FREE_MEMORY * free_memory())
-    with Crew(n_jobs) as crew:
-        with reporting(progress, "elastic nets") as report:
-            rows = _solve(X, atoms, own, problem, tol, memory_budget, crew, report)
-        if X.dtype == np.float32:
-            # Where a is small, rounding in float32 products alone exceeds it.
-            short = np.flatnonzero(_falls_short(rows.certificate, tol))
-            if len(short):
-                again = _solve(
-                    X[short].astype(np.float64), atoms.astype(np.float64), own[short],
-                    problem, tol, memory_budget, crew, lambda done, total: None
-                )  # fmt: skip
-                rows = rows.replaced(short, again)
+        atoms = _with_unit_atoms(atoms, error_weight)
+    samples, atoms = _within_range(samples, atoms)
+    budget = int(_PART_OF_FREE_MEMORY * free_memory()) if memory_budget is None else memory_budget
+    with ThreadTeam(n_jobs) as team, reporting(progress, "elastic nets") as report:
+        rows = _solve(samples, atoms, excluded, problem, tol, budget, team, report)
     _warn_of_large_certificates(rows.certificate, tol)
-    Z, sparse_errors = rows.coefficients, None
-    if error_weight is not None:
-        sparse_errors = sparse.csr_array(Z[:, count:]) / float(error_weight)
-        Z = sparse.csr_array(Z[:, :count])
-    return Representation(Z, rows.certificate, rows.a, rows.b, X, atoms[:count], sparse_errors)
+    return _representation(rows, samples, atoms, n_atoms, error_weight)
 
 
-def _in_one_precision(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
-    dtype = np.result_type(X, atoms)
-    return X.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
+def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, NDArray]:
+    """Return samples and atoms in one precision; they are the same array without a dictionary."""
+    samples = check_samples(X, min_samples=2 if dictionary is None else 1)
+    if dictionary is None:
+        return samples, samples
+    atoms = check_samples(dictionary, name="dictionary")
+    if atoms.shape[1] != samples.shape[1]:
+        raise InputError(
+            f"dictionary must have as many features as X ({samples.shape[1]}), got "
+            f"{atoms.shape[1]}",
+            parameter="dictionary",
+        )
+    dtype = np.result_type(samples, atoms)
+    return samples.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
 
 
-def _within_range(X: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
-    """X and the atoms in a precision whose range holds their products, or an error."""
-    longest = max(float(max(A.max(), -A.min())) for A in (X, atoms))
-    # Products of entries, and sums of them, must neither overflow nor be lost.
-    bounds = np.finfo(X.dtype)
-    room = float(X.shape[1]) / bounds.eps
-    if longest == 0 or np.sqrt(bounds.tiny * room) < longest < np.sqrt(bounds.max / room):
-        return X, atoms
-    if X.dtype == np.float32:
-        same = atoms is X
-        X = X.astype(np.float64)
-        return _within_range(X, X if same else atoms.astype(np.float64))
-    raise ValueError(
-        f"the largest entry of the samples is {longest:g}, and products of such numbers leave the "
-        "range of float64; scale the samples first (see normalize_samples)"
+def _with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
+    """Return the atoms [A, I/γₑ]."""
+    own = atoms.dtype.type
+    return np.vstack([atoms, np.eye(atoms.shape[1], dtype=own) / own(error_weight)])
+
+
+def _within_range(samples: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
+    """Return samples and atoms in a precision whose range contains sums of their products."""
+    largest = max(float(max(A.max(), -A.min())) for A in (samples, atoms))
+    limits = np.finfo(samples.dtype)
+    margin = float(samples.shape[1]) / limits.eps
+    if largest == 0 or np.sqrt(limits.tiny * margin) < largest < np.sqrt(limits.max / margin):
+        return samples, atoms
+    if samples.dtype == np.float32:
+        wide = samples.astype(np.float64)
+        return _within_range(wide, wide if atoms is samples else atoms.astype(np.float64))
+    raise InputError(
+        f"X must have products within the range of float64, got a largest entry of {largest:g}; "
+        "scale the samples first",
+        parameter="X",
     )
 
 
-def _falls_short(certificate: NDArray, tol: float) -> NDArray:
-    return ~(certificate <= tol)  # which is also true of NaN
-
-
-def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
-    short = np.flatnonzero(_falls_short(certificate, tol))
-    if len(short):
-        warnings.warn(
-            f"{len(short)} of {len(certificate)} samples did not reach tol = {tol:g}; the worst "
-            f"certificate is {certificate.max():.2e}, of sample {int(certificate.argmax())}. "
-            "Raise tol, or lower gamma: the l1 penalty is close to the rounding of the data",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-
-
-class Crew:
-    """A crew of threads: for the BLAS inside a matrix product, or for compiled loops over rows,
-    never for both at once."""
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self.size = effective_n_jobs(-1 if n_jobs is None else int(n_jobs))
-        self._blas = ThreadpoolController().select(user_api="blas")
-        self._pool = ThreadPoolExecutor(self.size)
-
-    def __enter__(self) -> Crew:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-    def product(self, A: NDArray, B: NDArray, out: NDArray) -> None:
-        """out = A @ B.T on all threads."""
-        with self._blas.limit(limits=self.size):
-            np.matmul(A, B.T, out=out)
-
-    def gram(self, X: NDArray) -> NDArray:
-        """X @ X.T on all threads: one half of it is computed, the other copied."""
-        n = len(X)
-        G = np.empty((n, n), X.dtype)
-        for at in range(0, n, _GRAM_TILE):
-            self.product(X[at : at + _GRAM_TILE], X[at:], G[at : at + _GRAM_TILE, at:])
-
-        def mirror(at: int) -> None:
-            for below in range(at + _GRAM_TILE, n, _MIRROR_TILE):
-                tile = slice(at, at + _GRAM_TILE), slice(below, below + _MIRROR_TILE)
-                G[tile[1], tile[0]] = G[tile].T
-
-        self.each(mirror, range(0, n, _GRAM_TILE))
-        return G
-
-    def each(self, work: Callable, items: Iterable) -> None:
-        """work(item) for all items, in all threads."""
-        with self._blas.limit(limits=1):
-            for _ in self._pool.map(work, items):
-                pass
-
-    def over(
-        self, kernel: Callable, rows: NDArray, workspace: Callable[[], object], *arguments: object
-    ) -> None:
-        """Run kernel(some of the rows, workspace, *arguments) in all threads, each with a
-        workspace of its own, until all rows are done."""
-        tasks = iter(self._tasks(rows))
-
-        def work(_: int) -> None:
-            space = workspace()
-            for task in tasks:
-                kernel(task, space, *arguments)
-
-        self.each(work, range(min(self.size, len(rows))))
-
-    def _tasks(self, rows: NDArray) -> list[NDArray]:
-        """The rows in parts, the last ones small, so that all threads end at about one time."""
-        tasks = []
-        while len(rows):
-            size = max(_LEAST_TASK, len(rows) // (3 * self.size))
-            tasks.append(rows[:size])
-            rows = rows[size:]
-        return tasks
-
-
-def _slices(n: int, size: int) -> list[slice]:
-    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Solved rows of Z."""
-
-    coefficients: sparse.csr_array
-    certificate: NDArray
-    a: NDArray
-    b: NDArray
-
-    def replaced(self, where: NDArray, other: _Rows) -> _Rows:
-        """These rows with those at `where` taken from another."""
-        order = np.arange(len(self.a))
-        order[where] = len(order) + np.arange(len(where))
-        return _Rows.stacked([self, other]).taken(order)
-
-    def taken(self, order: NDArray) -> _Rows:
-        return _Rows(
-            self.coefficients[order], self.certificate[order], self.a[order], self.b[order]
-        )
-
-    @staticmethod
-    def stacked(parts: Iterable[_Rows]) -> _Rows:
-        parts = list(parts)
-        return _Rows(
-            sparse.csr_array(sparse.vstack([part.coefficients for part in parts], format="csr")),
-            np.concatenate([part.certificate for part in parts]),
-            np.concatenate([part.a for part in parts]),
-            np.concatenate([part.b for part in parts]),
-        )
-
-
 def _solve(
-    X: NDArray,
+    samples: NDArray,
     atoms: NDArray,
     excluded: NDArray,
     problem: Problem,
     tol: float,
-    memory_budget: int,
-    crew: Crew,
+    budget: int,
+    team: ThreadTeam,
     report: Callable[[int, int], None],
-) -> _Rows:
-    """All samples, block by block."""
-    (n, d), m = X.shape, len(atoms)
-    row = (m + 3 * d) * X.itemsize + _FIRST_ROOM * 16  # bytes of a block
-    gram = np.empty((0, 0), X.dtype)
-    if m * m * X.itemsize + min(n, _MOST_BLOCK_ROWS) * row <= memory_budget and m <= 4 * n:
-        gram = crew.gram(atoms)
-    else:
-        row += min(m, _KEPT_PRODUCTS) ** 2 * X.itemsize
-    lengths = _lengths(atoms)
-    size = int(np.clip((memory_budget - gram.nbytes) // row, 1, _MOST_BLOCK_ROWS))
-    scores = np.empty((min(n, size), m), X.dtype)
-    solved = []
-    for block in _slices(n, size):
-        solved.append(
-            solve_block(X[block], atoms, gram, lengths, excluded[block], problem, tol, scores, crew)
-        )
-        report(block.stop, n)
-    return _Rows.stacked(solved)
+) -> SolvedRows:
+    """Solve all samples; those that do not reach `tol` in float32 once more in float64."""
+    rows = _solve_blocks(samples, atoms, excluded, problem, tol, budget, team, report)
+    failed = np.flatnonzero(_exceeds(rows.certificate, tol))
+    if samples.dtype == np.float64 or len(failed) == 0:
+        return rows
+    # Where the l1 penalty is small, the rounding of float32 products alone exceeds it.
+    again = _solve_blocks(
+        samples[failed].astype(np.float64), atoms.astype(np.float64), excluded[failed],
+        problem, tol, budget, team, lambda done, total: None,
+    )  # fmt: skip
+    return rows.replace(failed, again)
 
 
-def solve_block(
-    targets: NDArray,
-    vectors: NDArray,
-    gram: NDArray,
-    lengths: NDArray,
+def _solve_blocks(
+    samples: NDArray,
+    atoms: NDArray,
     excluded: NDArray,
     problem: Problem,
     tol: float,
-    scores: NDArray,
-    crew: Crew,
-) -> _Rows:
-    """Solve one block: what comes out depends on the samples in it, the atoms and the parameters.
+    budget: int,
+    team: ThreadTeam,
+    report: Callable[[int, int], None],
+) -> SolvedRows:
+    n, m, itemsize = len(samples), len(atoms), samples.itemsize
+    gram = np.empty((0, 0), samples.dtype)
+    row_bytes = (m + 3 * samples.shape[1]) * itemsize + FIRST_CAPACITY * 16
+    if m * m * itemsize + min(n, _MAX_BLOCK_ROWS) * row_bytes <= budget and m <= 4 * n:
+        gram = team.gram(atoms)
+    else:
+        row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
+    dictionary = Dictionary(atoms, gram, row_norms(atoms))
+    n_rows = int(np.clip((budget - gram.nbytes) // row_bytes, 1, _MAX_BLOCK_ROWS))
+    buffer = np.empty((min(n, n_rows), m), samples.dtype)
+    solved = []
+    for block in row_slices(n, n_rows):
+        solved.append(
+            solve_block(samples[block], excluded[block], dictionary, problem, tol, buffer, team)
+        )
+        report(block.stop, n)
+    return SolvedRows.stack(solved)
 
-    `gram` is the Gram matrix of the atoms' `vectors`, or empty, and `lengths` their lengths;
-    `excluded` is the atom each sample may not use (−1: none); `scores` is room for a number of
-    every sample and atom. Working sets start from the atoms that correlate most with
-    the sample, are solved, checked against all atoms and grown by the worst violators until none
-    is left. With the Gram matrix at hand a sample goes through all that alone; without it, all
-    samples that need their atoms' correlations with a new residual get them from one matrix
-    product.
-    """
-    m = len(vectors)
-    atoms = _kernels.Atoms(
-        vectors=_read_only(vectors),
-        gram=_read_only(gram),
-        longest=float(lengths.max()),
-        rounding=(vectors.shape[1] + 2) * float(np.finfo(vectors.dtype).eps),
-        lam=float(problem.lam),
-        norm_loss=problem.loss == "norm",
-        tol=float(tol),
+
+def _exceeds(certificate: NDArray, tol: float) -> NDArray:
+    return ~(certificate <= tol)  # true for NaN
+
+
+def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
+    n_failed = np.count_nonzero(_exceeds(certificate, tol))
+    if n_failed:
+        warn_not_converged(
+            f"{n_failed} of {len(certificate)} samples did not reach tol = {tol:g}; the largest "
+            f"certificate is {certificate.max():.2e}, of sample {int(certificate.argmax())}. "
+            "Increase tol or decrease gamma: the l1 penalty is close to the rounding of the data",
+            stacklevel=3,
+        )
+
+
+def _representation(
+    rows: SolvedRows, samples: NDArray, atoms: NDArray, n_atoms: int, error_weight: float | None
+) -> Representation:
+    """Return the result, with the coefficients of unit atoms as sparse errors."""
+    Z, sparse_errors = rows.coefficients, None
+    if error_weight is not None:
+        sparse_errors = sparse.csr_array(Z[:, n_atoms:]) / float(error_weight)
+        Z = sparse.csr_array(Z[:, :n_atoms])
+    return Representation(
+        Z, rows.certificate, rows.l1, rows.ridge, samples, atoms[:n_atoms], sparse_errors
     )
-    block = _open(targets, excluded, problem, atoms, lengths, scores, crew)
-    while True:
-        rows = np.flatnonzero(~block.done)
-        space = partial(_kernels.workspace, atoms, block.members.shape[1])
-        crew.over(_kernels.solve, rows, space, atoms, block, min(_FIRST_WORKING_SET, m))
-        rows = np.flatnonzero(~block.done)
-        if len(rows) == 0:
-            return _rows(block)
-        crew.product(block.residuals[rows], vectors, scores[: len(rows)])
-        block.slots[rows] = np.arange(len(rows))
-        block = _with_more_room(block, m)
-
-
-def _open(
-    targets: NDArray,
-    excluded: NDArray,
-    problem: Problem,
-    atoms: _kernels.Atoms,
-    atom_lengths: NDArray,
-    scores: NDArray,
-    crew: Crew,
-) -> _kernels.Block:
-    """A block before the first round: z = 0, and what correlates with nothing is done."""
-    n, m = len(targets), len(atoms.vectors)
-    scores, critical = scores[:n], np.empty(n)
-    # Samples that are the atoms they may not use have their products in the Gram matrix.
-    stored = (
-        len(atoms.gram) > 0
-        and bool((excluded >= 0).all())
-        and np.array_equal(targets, atoms.vectors[excluded])
-    )
-    if not stored:
-        crew.product(targets, atoms.vectors, scores)
-
-    def prepare(part: slice) -> None:
-        rows, own = scores[part], excluded[part]
-        if stored:
-            atoms.gram.take(own, axis=0, out=rows, mode="clip")
-        rows[own >= 0, own[own >= 0]] = 0
-        critical[part] = np.maximum(rows.max(axis=1), -rows.min(axis=1))
-
-    crew.each(prepare, _slices(n, _ROWS_AT_ONCE))
-    lengths = _lengths(targets)
-    nothing = critical == 0
-    if problem.gamma_scale == "relative":
-        # What is left of orthogonal samples is rounding, and no scale to be relative to.
-        faint = 4 * np.finfo(targets.dtype).eps * lengths
-        for i in np.flatnonzero(critical <= faint * atoms.longest):
-            nothing[i] = (np.abs(scores[i]) <= faint[i] * atom_lengths).all()
-        critical[nothing] = 0
-    gammas = problem.gammas(critical, lengths)
-    floors = np.where(lengths > 0, SIGMA_FLOOR * lengths, 1.0)
-    scales = np.maximum(lengths, floors) if atoms.norm_loss else np.ones(n)
-    room, kept = min(m, _FIRST_ROOM), min(m, _KEPT_PRODUCTS)
-    return _kernels.Block(
-        targets=_read_only(targets),
-        excluded=excluded,
-        gammas=gammas,
-        floors=floors,
-        residuals=np.empty_like(targets),
-        scores=scores,
-        slots=np.arange(n),
-        members=np.zeros((n, room), np.int64),
-        sizes=np.zeros(n, np.int64),
-        products=np.empty((0 if len(atoms.gram) else n, kept, kept), targets.dtype),
-        kept=np.zeros(n, np.int64),
-        values=np.zeros((n, room)),
-        a=scales / gammas,
-        b=2 * problem.lam * scales / gammas,
-        loose=np.zeros(n, bool),
-        certificates=np.zeros(n),
-        done=nothing,
-    )
-
-
-def _read_only(array: NDArray) -> NDArray:
-    """A view that cannot be written to: compiled code has one form for it, memory-mapped or not."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _with_more_room(block: _kernels.Block, most: int) -> _kernels.Block:
-    """The block with wider working sets, if one of them could not double."""
-    room = block.members.shape[1]
-    if room == most or 2 * block.sizes.max() <= room:
-        return block
-    wider = ((0, 0), (0, min(most, 2 * room) - room))
-    return block._replace(members=np.pad(block.members, wider), values=np.pad(block.values, wider))
-
-
-def _rows(block: _kernels.Block) -> _Rows:
-    """The solved rows as a sparse matrix, with atoms in ascending order."""
-    used = block.values != 0
-    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])
-    Z = sparse.csr_array((block.values[used], block.members[used], ends), shape=block.scores.shape)
-    Z.sort_indices()
-    return _Rows(Z, block.certificates, block.a, block.b)
-
-
-def _lengths(X: NDArray) -> NDArray:
-    return np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))

@@ -54,7 +54,11 @@ class RepresentationStructure(Structure):
         """γₑ, or None for no sparse errors."""
         return self.error_weight
 
+    def _prepare(self, samples: NDArray) -> None:
+        """Set the fitted attributes that the objective depends on."""
+
     def _build(self, samples: NDArray, progress: Progress) -> None:
+        self._prepare(samples)
         self.representation_ = self._represent(samples, progress)
         warn_of_empty_rows(self.representation_.coefficients)
         self._connect(self.representation_.coefficients)

@@ -106,12 +106,11 @@ class RepresentationHypergraph(RepresentationStructure):
     def _sparse_error_weight(self) -> float | None:
         return self.error_weight_
 
-    def _build(self, samples: NDArray, progress: Progress) -> None:
+    def _prepare(self, samples: NDArray) -> None:
         self.error_weight_ = self.error_weight
         if isinstance(self.error_weight, str):
             whitened = isinstance(self.preprocessing_, Whitening)
             self.error_weight_ = _ERROR_WEIGHT if whitened else None
-        super()._build(samples, progress)
 
     def _connect(self, coefficients: sparse.csr_array) -> None:
         self.graph_ = self._rule.build(coefficients)

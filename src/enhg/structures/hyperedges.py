@@ -88,8 +88,9 @@ class HyperedgeRule(BaseEstimator):
         if value is None:
             return
         if self.selection == "top":
-            whole = int(value) if isinstance(value, float) and value.is_integer() else value
-            check_whole("threshold", whole, 1, hint="with selection='top'")
+            if isinstance(value, float | np.floating) and value.is_integer():
+                value = int(value)
+            check_whole("threshold", value, 1, hint="with selection='top'")
         elif self.selection == "largest":
             check_fraction("threshold", value, open_interval=False)
         else:
@@ -258,9 +259,9 @@ def _entries(z: sparse.csr_array, pattern: sparse.csr_array) -> sparse.csr_array
     """The entries of z at the places of a pattern, 0 where z has none."""
     z = z if z.has_sorted_indices else z.sorted_indices()
     keys, wanted = _entry_keys(z), _entry_keys(pattern)
-    found = np.searchsorted(keys, wanted)
-    present = np.append(keys, -1)[found] == wanted
-    return _with_data(pattern, np.where(present, np.append(z.data, 0)[found], 0))
+    position = np.searchsorted(keys, wanted)
+    present = np.append(keys, -1)[position] == wanted
+    return _with_data(pattern, np.where(present, np.append(z.data, 0)[position], 0))
 
 
 def _entry_keys(matrix: sparse.csr_array) -> NDArray:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg._progress import Progress
 from enhg._validation import check_positive
 from enhg.preprocessing.choice import Preprocessing
 from enhg.structures._base import symmetric_graph
@@ -102,12 +101,11 @@ class SparseSubspaceGraph(RepresentationStructure):
     def _sparse_error_weight(self) -> float | None:
         return self.error_weight_
 
-    def _build(self, samples: NDArray, progress: Progress) -> None:
+    def _prepare(self, samples: NDArray) -> None:
         self.gamma_ = self.alpha_z / _least_largest_product(samples)
         self.error_weight_ = None
         if self.alpha_e is not None:
             self.error_weight_ = self.alpha_e / _least_largest_length(samples)
-        super()._build(samples, progress)
 
     def _connect(self, coefficients: sparse.csr_array) -> None:
         C = coefficients.copy()

@@ -1,0 +1,116 @@
+"""Labels of many types, with missing ones."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from enhg import Hypergraph, HypergraphClassifier
+from enhg.exceptions import InputError
+from enhg.learning._labels import check_labels, missing_marker
+
+TEN = np.zeros((10, 1))
+
+
+def on(hypergraph, **options):
+    return HypergraphClassifier(structure=hypergraph, method="diffusion", **options)
+
+
+CONNECTED = Hypergraph.from_edges([[i, i + 1] for i in range(9)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "missing", "dtype"),
+    [
+        (3, 8, -1, int),
+        (3, 8, -1, np.int8),
+        (0.0, 2.0, np.nan, float),
+        (0.0, 2.0, -1, np.float32),
+        ("cat", "dog", "", str),
+        ("cat", "dog", None, object),
+        ("cat", "dog", np.nan, object),
+        ("cat", "dog", "", object),
+        ("cat", "dog", -1, object),
+        (3, 8, None, object),
+        (3, 8, -1, object),
+        (True, False, None, object),
+    ],
+)
+def test_labels_of_many_kinds(first, second, missing, dtype):
+    y = np.array([first, *[missing] * 8, second], dtype=dtype)
+    before = y.tolist()
+    model = on(CONNECTED).fit(TEN, y)
+    assert model.classes_.tolist() == sorted([first, second])
+    assert model.transduction_.tolist() == [first] * 5 + [second] * 5
+    assert repr(y.tolist()) == repr(before)
+
+
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_minus_one_and_one_are_two_classes(dtype):
+    y = np.array([-1, 1] * 5, dtype=dtype)
+    with pytest.warns(UserWarning, match="only -1 and 1: these are taken as two classes"):
+        model = on(CONNECTED).fit(TEN, y)
+    assert model.classes_.tolist() == [-1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = on(CONNECTED).fit(TEN, np.array([-1, 1, 0, -1, -1, 0, 1, -1, -1, 0], dtype=dtype))
+    assert model.classes_.tolist() == [0, 1]
+
+
+def test_all_samples_labeled():
+    for y in (np.arange(10) % 3, np.arange(10) % 3 == 0, list("abcabcabca")):
+        model = on(CONNECTED, alpha=0.1).fit(TEN, y)
+        assert model.transduction_.tolist() == list(y)
+
+
+@pytest.mark.parametrize("y", [[-1] * 10, [np.nan] * 10, [""] * 10, [None] * 10])
+def test_no_label_at_all(y):
+    with pytest.raises(InputError, match="at least two classes, got no label"):
+        on(CONNECTED).fit(TEN, y)
+
+
+@pytest.mark.parametrize("y", [[2] + [-1] * 9, ["a"] + [""] * 9, ["a"] + [None] * 9, [1] * 10])
+def test_one_class(y):
+    with pytest.raises(InputError, match=f"at least two classes, got only one class, {y[0]!r}"):
+        on(CONNECTED).fit(TEN, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (["a", 1, *[None] * 8], "both text and numbers"),
+        ([(1, 2), (3, 4), *[None] * 8], "one string or number per sample, got .1, 2."),
+        ([0.5, 1.25, *[-1] * 8], "continuous"),
+    ],
+)
+def test_labels_of_no_class(y, words):
+    labels = np.empty(10, dtype=object)
+    labels[:] = y
+    with pytest.raises(InputError, match=words):
+        on(CONNECTED).fit(TEN, labels)
+
+
+def test_classes_codes_and_indices():
+    classes, codes, labeled = check_labels(["b", "", "a", None, "b"], np.zeros((5, 1)))
+    assert classes.tolist() == ["a", "b"]
+    assert codes.tolist() == [1, 0, 1]
+    assert labeled.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed, but the target y is None"),
+        ([0, 1, 0], "inconsistent numbers of samples"),
+        (np.zeros((10, 2)), "1d array"),
+    ],
+)
+def test_targets_that_are_refused(y, message):
+    with pytest.raises(InputError, match=message) as caught:
+        on(CONNECTED).fit(TEN, y)
+    assert caught.value.parameter == "y"
+
+
+def test_markers_of_missing_labels():
+    dtypes = (int, float, np.int8, "<U3", bool)
+    assert [missing_marker(np.dtype(dtype)) for dtype in dtypes] == [-1, -1, -1, "", None]
