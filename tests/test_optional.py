@@ -1,9 +1,13 @@
 """The package without its optional dependencies."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import enhg
 
 BLOCKED = ("PIL", "matplotlib", "h5py", "typer", "rich", "psutil")
 PREAMBLE = f"""
@@ -98,3 +102,48 @@ def test_program(tmp_path):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: ")
     assert "pip install 'enhg[cli]'" in done.stderr
+
+
+# --- where optional modules are imported -----------------------------------------------------
+
+SOURCE = Path(enhg.__file__).parent
+PLACES = {
+    "matplotlib": {"plotting/_drawing.py"},
+    "h5py": {"io/arrays.py"},
+    "PIL": {"io/images.py", "report/_pictures.py"},
+    "rich": {"_progress.py", "cli/__init__.py"},
+    "typer": {"cli/__init__.py", "cli/commands.py", "cli/options.py", "cli/terminal.py"},
+    "psutil": set(),
+}
+
+
+def imported(tree):
+    """Modules that a file imports at run time, by statements or by names given to `require`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+            "require",
+            "_matplotlib",
+        ):
+            yield from (part.value for part in ast.walk(node.args[0]) if is_text(part))
+        elif isinstance(node, ast.For) and getattr(node.target, "id", "") == "module":
+            yield from (part.value for part in ast.walk(node.iter) if is_text(part))
+        yield from imported(node)
+
+
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_optional_modules_are_imported_in_one_place_per_package():
+    places = {module: set() for module in BLOCKED}
+    for path in SOURCE.rglob("*.py"):
+        for name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+            if (module := name.partition(".")[0]) in places:
+                places[module].add(path.relative_to(SOURCE).as_posix())
+    assert places == PLACES
