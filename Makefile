@@ -1,27 +1,32 @@
-# Everything runs in .venv, made on first use; nothing but Python >= 3.11 and make is assumed.
+# Every command runs in .venv, made on first use; only Python >= 3.11 and make are required.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean help
+.PHONY: demo test lint bench reproduce clean help
 
 help:
-	@echo "make demo    cluster and classify the embedded digits; pictures go to enhg-demo/"
+	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
 	@echo "make test    tests, doctests, linters, type checker, import contract"
 	@echo "make lint    only the linters, type checker and import contract"
-	@echo "make bench   speed and memory against one matrix product and other libraries, into"
-	@echo "             benchmarks/results/; one of them alone with NAME=sparse"
+	@echo "make bench   speed and memory against a matrix product and other libraries, into"
+	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
+	@echo "make reproduce NAME=table1 DATA=folder"
+	@echo "             tables and figures of the paper from the image sets in a folder"
 
-.venv/installed: pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "enhg needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+# One marker per set of extras that is installed.
+.venv/extra-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: .venv/installed
+demo: .venv/extra-all
 	$(BIN)/enhg demo --overwrite
 
-lint: .venv/installed
+lint: .venv/extra-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -30,9 +35,11 @@ lint: .venv/installed
 test: lint
 	$(BIN)/python -m pytest
 
-bench: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)
+
+reproduce: .venv/extra-all
+	$(BIN)/python -m experiments reproduce $(NAME) $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv build dist enhg-demo

@@ -1,3 +1,5 @@
+"""Settings and data that all tests share."""
+
 import os
 from pathlib import Path
 
@@ -8,24 +10,24 @@ from threadpoolctl import threadpool_limits
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread_in_libraries():
-    """The arrays here are small: on a busy machine the threads of BLAS and OpenMP only wait."""
+    """The arrays are small: on a busy machine threads of BLAS and OpenMP wait for each other."""
     with threadpool_limits(limits=1):
         yield
 
 
 @pytest.fixture(scope="session")
 def data_folder():
-    """Where the real image sets lie: ENHG_DATA, or a folder beside the project."""
+    """Folder of the real image sets: ENHG_DATA, or a folder beside the project."""
     named = os.environ.get("ENHG_DATA")
     folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"no image sets in {folder}; name their folder in ENHG_DATA")
+        pytest.skip(f"no image sets in {folder}; set ENHG_DATA to their folder")
     return folder
 
 
 @pytest.fixture(scope="session")
 def union_of_subspaces():
-    """Make samples of random subspaces, which are independent: no one meets the sum of others."""
+    """Make samples of random independent subspaces."""
 
     def make(seed, n_subspaces=4, per_subspace=30, dimension=3, n_features=50):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Every script in examples/ runs as a user would run it."""
+"""The scripts in examples/ run without errors and warnings."""
 
 from __future__ import annotations
 

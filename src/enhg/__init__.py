@@ -1,4 +1,4 @@
-"""Elastic net hypergraphs: cluster images without labels, and label the rest from a few."""
+"""Elastic net hypergraphs: clustering of images, and classification from a few labels."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from enhg.exceptions import InputError as InputError
     from enhg.graph import Graph as Graph
     from enhg.hypergraph import Hypergraph as Hypergraph
     from enhg.io.models import load_model as load_model
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
     from enhg.structures.sparse_subspace import SparseSubspaceGraph as SparseSubspaceGraph
 
-_ROOMS = {
+_MODULES = {
     "ClusterCount": "enhg.learning.cluster_count",
     "ElasticNetHypergraph": "enhg.structures.elastic_net",
     "ElasticNetPath": "enhg.representation.path",
@@ -44,6 +45,7 @@ _ROOMS = {
     "Hypergraph": "enhg.hypergraph",
     "HypergraphClassifier": "enhg.learning.classification",
     "HypergraphClustering": "enhg.learning.clustering",
+    "InputError": "enhg.exceptions",
     "KNNHypergraph": "enhg.structures.knn",
     "L1Graph": "enhg.structures.l1_graph",
     "L1Hypergraph": "enhg.structures.l1_hypergraph",
@@ -62,14 +64,14 @@ _ROOMS = {
     "self_representation": "enhg.representation.solver",
 }
 
-__all__ = sorted(_ROOMS)
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: scikit-learn and Numba take a second to load."""
-    if name not in _ROOMS:
+    """Import a public name on first use: scikit-learn and Numba take a second to import."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'enhg' has no attribute {name!r}")
-    value = getattr(import_module(_ROOMS[name]), name)
+    value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 

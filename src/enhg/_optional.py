@@ -29,10 +29,10 @@ def require(module: str, extra: str) -> Any:
 
     Examples
     --------
-    >>> require("no_such_module", "plot")
+    >>> require("absent", "plot")
     Traceback (most recent call last):
         ...
-    enhg.exceptions.MissingDependencyError: this needs no_such_module; install it with: pip install 'enhg[plot]'
+    enhg.exceptions.MissingDependencyError: this needs absent; install it with: pip install ...
     """
     try:
         return import_module(module)

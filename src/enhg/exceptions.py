@@ -11,9 +11,20 @@ class InputError(ValueError):
     Parameters
     ----------
     message : str
-        Joined to one line.
+        Line breaks become spaces: the message is one line.
     parameter : str, optional
         The parameter of the called function to change.
+
+    Attributes
+    ----------
+    parameter : str or None
+
+    Examples
+    --------
+    >>> raise InputError("gamma must be positive, got -1", parameter="gamma")
+    Traceback (most recent call last):
+        ...
+    enhg.exceptions.InputError: gamma must be positive, got -1
     """
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
@@ -26,7 +37,15 @@ class MissingDependencyError(ImportError):
 
 
 def warn_not_converged(message: str, *, stacklevel: int = 2) -> None:
-    """Issue scikit-learn's ConvergenceWarning (imported here so that `import enhg` stays light)."""
-    from sklearn.exceptions import ConvergenceWarning
+    """Issue scikit-learn's ConvergenceWarning.
+
+    Parameters
+    ----------
+    message : str
+        The figure that was reached and what to change.
+    stacklevel : int, default=2
+        As in `warnings.warn`, counted from the caller.
+    """
+    from sklearn.exceptions import ConvergenceWarning  # here, so that `import enhg` stays light
 
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)

@@ -1,214 +1,442 @@
-"""What a run found, as figures (for JSON) and as the lines of its closing summary."""
+"""Typed record of a run.
+
+The terminal summary, the JSON output, labels.csv, suggestions.csv and the report are all made from
+one record, which is computed here from the fitted objects.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import normalized_mutual_info_score
 
+from enhg.exceptions import InputError
 from enhg.io import Samples, label_texts
-from enhg.learning._base import Placement
+from enhg.learning._base import Prediction
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
-from enhg.learning.scores import DOUBTFUL, doubtful, outlier_bound, outlying
-from enhg.metrics import (
-    clustering_accuracy,
-    normalized_mutual_information,
-    unlabeled_accuracy,
+from enhg.learning.scores import (
+    confidence_threshold,
+    is_outlier,
+    low_confidence,
+    outlier_threshold,
 )
+from enhg.metrics import clustering_accuracy
+from enhg.preprocessing import preprocessing_name
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
-Rows = list[tuple[str, str]]
-
-_MOST_SIZES = 10  # clusters up to which every size is told
+Model = HypergraphClustering | HypergraphClassifier
 
 
-def of_samples(samples: Samples) -> dict[str, Any]:
-    count, features = samples.X.shape
-    shape = None if samples.image_shape is None else list(samples.image_shape)
-    return {
-        "samples": count,
-        "features": features,
-        "image_shape": shape,
-        "source": str(samples.source),
-    }
+@dataclass(frozen=True)
+class InputFigures:
+    """Size and origin of the samples of a run.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    image_shape : tuple of int or None
+        Shape of a sample, where it is an image.
+    source : str
+        Path of the input.
+    """
+
+    n_samples: int
+    n_features: int
+    image_shape: tuple[int, ...] | None
+    source: str
 
 
-def of_structure(structure: ElasticNetHypergraph) -> dict[str, Any]:
-    rebuilt, graph = structure.representation_, structure.graph_
-    return {
-        "preprocessing": structure.normalizer_.how,
-        "rebuilders": round(rebuilt.coefficients.nnz / graph.n_vertices, 2),
-        "certificate": float(rebuilt.certificate.max()),
-        "hyperedges": graph.n_edges,
-        "components": graph.connected_components()[0],
-        "outliers": int(outlying(structure.outlier_scores_).sum()),
-    }
+@dataclass(frozen=True)
+class StructureFigures:
+    """Figures of the representation and of its hypergraph.
+
+    Attributes
+    ----------
+    preprocessing : str
+        Name of the preprocessing that was applied.
+    mean_support : float
+        Mean number of non-zero coefficients of a sample.
+    certificate : float
+        Largest certificate of all samples; 0 is exactly optimal.
+    n_hyperedges, n_components : int
+    largest_component : int
+        Number of vertices of the largest component.
+    """
+
+    preprocessing: str
+    mean_support: float
+    certificate: float
+    n_hyperedges: int
+    n_components: int
+    largest_component: int
 
 
-def of_clusters(model: HypergraphClustering, truth: NDArray | None) -> dict[str, Any]:
-    """Clusters, how sure they are, and how well they agree with the truth where it is known."""
-    sizes = np.bincount(model.labels_, minlength=model.n_clusters_)
-    estimate = model.cluster_count_
-    found: dict[str, Any] = {
-        "clusters": model.n_clusters_,
-        "sizes": sizes.tolist(),
-        "doubtful": int(doubtful(model.confidence_).sum()),
-    }
-    if estimate is not None:
-        found["estimate"] = {
-            "best": estimate.n_clusters,
-            "runner_up": estimate.runner_up,
-            "sure": estimate.reliable,
-        }
-    labels, known = _known(truth, len(model.labels_))
-    if known.any():
-        found["ac"] = clustering_accuracy(labels[known], model.labels_[known])
-        found["nmi"] = normalized_mutual_information(labels[known], model.labels_[known])
-    return found
+@dataclass(frozen=True, eq=False)
+class SampleColumns:
+    """Results of every sample, as arrays of length n_samples.
+
+    Attributes
+    ----------
+    names : sequence of str
+    labels : ndarray
+        Cluster numbers (−1 for none), or class labels ("" for none).
+    confidence, outlier_scores : ndarray
+        From 0 to 1, as the learner gives them.
+    low_confidence, is_outlier : ndarray of bool
+        Labeled samples with low confidence, and samples whose outlier score exceeds the
+        threshold.
+    boundary_scores : ndarray or None
+        As `boundary_scores_` of the learner; None for new samples.
+    residuals : ndarray or None
+        Relative residuals ‖xᵢ − Σⱼ zᵢⱼ xⱼ‖/‖xᵢ‖, as `relative_residuals_` of the structure; None
+        for new samples.
+    given : ndarray of bool or None
+        Where the label was given; None where no labels were given.
+    """
+
+    names: Sequence[str]
+    labels: NDArray
+    confidence: NDArray
+    outlier_scores: NDArray
+    low_confidence: NDArray
+    is_outlier: NDArray
+    boundary_scores: NDArray | None = None
+    residuals: NDArray | None = None
+    given: NDArray | None = None
 
 
-def of_classes(
-    model: HypergraphClassifier, given: NDArray, truth: NDArray | None
-) -> dict[str, Any]:
-    """The same of classes that were spread from the labels given (text, empty for none)."""
-    reached = ~model.unreached_
-    sizes = Counter(model.transduction_[reached].tolist())
-    found: dict[str, Any] = {
-        "classes": len(model.classes_),
-        "sizes": {str(name): sizes[name] for name in model.classes_.tolist()},
-        "method": model.method_,
-        "given": int((given != "").sum()),
-        "disputed": int(((given != "") & (given != model.transduction_)).sum()),
-        "doubtful": int(doubtful(model.confidence_[reached], len(model.classes_)).sum()),
-        "unreached": int((~reached).sum()),
-    }
-    labels, known = _known(truth, len(given))
-    scored = known & (given == "")
-    if scored.any():
-        found["accuracy"] = unlabeled_accuracy(labels, model.transduction_, ~scored)
-        found["scored"] = int(scored.sum())
-    return found
+@dataclass(frozen=True)
+class Group:
+    """A cluster or class, and the number of its samples."""
+
+    name: str
+    size: int
 
 
-def of_placement(
-    model: HypergraphClustering | HypergraphClassifier, placed: Placement, truth: NDArray | None
-) -> dict[str, Any]:
-    """New samples among those of a model; a label is missing where nothing rebuilds one."""
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated number of clusters; see `ClusterCount`."""
+
+    n_clusters: int
+    runner_up: int
+    reliable: bool
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """Figures of semi-supervised classification.
+
+    Attributes
+    ----------
+    method : str
+        "diffusion" or "poisson".
+    n_given : int
+        Number of given labels.
+    n_disputed : int
+        Number of given labels that differ from the largest entry of the label distribution.
+    """
+
+    method: str
+    n_given: int
+    n_disputed: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores against the true labels, over the samples that are scored.
+
+    Attributes
+    ----------
+    n_scored : int
+        Number of samples with a true label, and without a given one.
+    ac, nmi : float or None
+        Clustering accuracy and normalized mutual information (geometric mean), for clusters.
+    accuracy : float or None
+        For classes.
+    """
+
+    n_scored: int
+    ac: float | None = None
+    nmi: float | None = None
+    accuracy: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Record of a run.
+
+    Attributes
+    ----------
+    kind : {"cluster", "classify", "predict"}
+    grouping : {"cluster", "class"}
+        Whether the groups are clusters or classes.
+    input : InputFigures
+    samples : SampleColumns
+    groups : tuple of Group
+        All clusters or classes, also empty ones.
+    confidence_threshold : float
+        Confidence below which a label has low confidence.
+    n_unreached : int
+        Number of samples that stay without a label.
+    structure : StructureFigures or None
+        None for new samples.
+    estimate : Estimate or None
+        Where the number of clusters was estimated.
+    spreading : Spreading or None
+        Of a classification.
+    scores : Scores or None
+        Where true labels are known.
+    suggestions : tuple of str or None
+        Names of the samples to label next, best first; None if there was no request.
+    stages : tuple of (str, float)
+        Names and seconds of the stages.
+    warnings : tuple of str
+    """
+
+    kind: Literal["cluster", "classify", "predict"]
+    grouping: Literal["cluster", "class"]
+    input: InputFigures
+    samples: SampleColumns
+    groups: tuple[Group, ...]
+    confidence_threshold: float
+    n_unreached: int = 0
+    structure: StructureFigures | None = None
+    estimate: Estimate | None = None
+    spreading: Spreading | None = None
+    scores: Scores | None = None
+    suggestions: tuple[str, ...] | None = None
+    stages: tuple[tuple[str, float], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def compile_kernels(dtype: DTypeLike) -> None:
+    """Compile the solver for samples of a type by fitting a small problem."""
+    kind = np.float64 if dtype == np.float64 else np.float32
+    ElasticNetHypergraph().fit(np.random.default_rng(0).random((20, 20)).astype(kind))
+
+
+def record_clustering(samples: Samples, model: HypergraphClustering) -> Run:
+    """Record of a clustering.
+
+    Parameters
+    ----------
+    samples : Samples
+    model : HypergraphClustering
+        Fitted on these samples, with an `ElasticNetHypergraph` as structure.
+    """
+    count = model.cluster_count_
+    estimate = None
+    if count is not None:
+        estimate = Estimate(int(count.n_clusters), int(count.runner_up), bool(count.reliable))
+    return Run(
+        kind="cluster",
+        grouping="cluster",
+        input=_input_figures(samples),
+        samples=_fitted_columns(samples, model, model.labels_, np.ones(len(samples.X), bool)),
+        groups=_groups(range(model.n_clusters_), model.labels_),
+        confidence_threshold=confidence_threshold(),
+        structure=_structure_figures(fitted_structure(model)),
+        estimate=estimate,
+        scores=_clustering_scores(samples.labels, model.labels_),
+    )
+
+
+def record_classification(samples: Samples, model: HypergraphClassifier) -> Run:
+    """Record of a classification.
+
+    Parameters
+    ----------
+    samples : Samples
+    model : HypergraphClassifier
+        Fitted on these samples, with an `ElasticNetHypergraph` as structure and labels as text.
+    """
+    given = np.zeros(len(samples.X), bool)
+    given[model.labeled_indices_] = True
+    columns = _fitted_columns(samples, model, model.transduction_, ~model.unreached_)
+    return Run(
+        kind="classify",
+        grouping="class",
+        input=_input_figures(samples),
+        samples=replace(columns, given=given),
+        groups=_groups(model.classes_.tolist(), model.transduction_),
+        confidence_threshold=confidence_threshold(len(model.classes_)),
+        n_unreached=int(model.unreached_.sum()),
+        structure=_structure_figures(fitted_structure(model)),
+        spreading=Spreading(model.method_, int(given.sum()), len(model.disputed_indices_)),
+        scores=_accuracy(samples.labels, model.transduction_, ~given),
+    )
+
+
+def record_prediction(samples: Samples, model: Model, prediction: Prediction) -> Run:
+    """Record of the prediction for new samples.
+
+    Parameters
+    ----------
+    samples : Samples
+    model : HypergraphClustering or HypergraphClassifier
+    prediction : Prediction
+        Result of `predict_with_scores`.
+    """
     clusters = isinstance(model, HypergraphClustering)
-    groups = range(model.n_clusters_) if clusters else model.classes_.tolist()
-    sizes = Counter(placed.labels.tolist())
-    lost = placed.confidence == 0
-    found: dict[str, Any] = {
-        "clusters" if clusters else "classes": len(groups),
-        "placed": {str(name): sizes[name] for name in groups},
-        "doubtful": int(
-            (doubtful(placed.confidence, None if clusters else len(groups)) & ~lost).sum()
-        ),
-        "unplaced": int(lost.sum()),
-        "outliers": int((placed.outlier_scores > outlier_bound(model.outlier_scores_)).sum()),
+    names = range(model.n_clusters_) if clusters else model.classes_.tolist()
+    reached = prediction.confidence > 0
+    n_classes = None if clusters else len(names)
+    columns = SampleColumns(
+        samples.names,
+        prediction.labels,
+        prediction.confidence,
+        prediction.outlier_scores,
+        reached & low_confidence(prediction.confidence, n_classes),
+        prediction.outlier_scores > outlier_threshold(model.outlier_scores_),
+    )
+    score = _clustering_scores if clusters else _accuracy
+    return Run(
+        kind="predict",
+        grouping="cluster" if clusters else "class",
+        input=_input_figures(samples),
+        samples=columns,
+        groups=_groups(names, prediction.labels),
+        confidence_threshold=confidence_threshold(n_classes),
+        n_unreached=int((~reached).sum()),
+        scores=score(samples.labels, prediction.labels),
+    )
+
+
+def add_suggestions(run: Run, model: Model, n: int) -> Run:
+    """The record with the names of the n samples to label next.
+
+    Parameters
+    ----------
+    run : Run
+    model : HypergraphClustering or HypergraphClassifier
+        The learner of the run.
+    n : int
+        At most the number of unlabeled samples; a larger number is lowered with a warning.
+    """
+    given = run.samples.given
+    unlabeled = run.input.n_samples if given is None else int((~given).sum())
+    if n > unlabeled:
+        warnings.warn(
+            f"only {unlabeled} samples are unlabeled: {unlabeled} suggestions in place of {n}",
+            stacklevel=2,
+        )
+    rows = model.suggest(min(n, unlabeled)).tolist() if unlabeled else []
+    return replace(run, suggestions=tuple(run.samples.names[row] for row in rows))
+
+
+def label_table(run: Run) -> dict[str, list[Any]]:
+    """Columns of labels.csv: name, label, confidence, outlier, boundary, residual and given.
+
+    The last three are left out where the run does not have them.
+    """
+    columns = run.samples
+    table: dict[str, list[Any]] = {
+        "name": list(columns.names),
+        "label": columns.labels.tolist(),
+        "confidence": four_decimals(columns.confidence),
+        "outlier": four_decimals(columns.outlier_scores),
     }
-    labels, known = _known(truth, len(placed.labels))
-    if known.any() and clusters:
-        found["ac"] = clustering_accuracy(labels[known], placed.labels[known])
-        found["nmi"] = normalized_mutual_information(labels[known], placed.labels[known])
-    elif known.any():
-        texts = np.array(label_texts(placed.labels))
-        found["accuracy"] = float((texts == labels)[known].mean())
-        found["scored"] = int(known.sum())
-    return found
+    if columns.boundary_scores is not None:
+        table["boundary"] = four_decimals(columns.boundary_scores)
+    if columns.residuals is not None:
+        table["residual"] = four_decimals(columns.residuals)
+    if columns.given is not None:
+        table["given"] = ["yes" if given else "no" for given in columns.given]
+    return table
 
 
-def _known(truth: NDArray | None, count: int) -> tuple[NDArray, NDArray]:
+def four_decimals(values: NDArray) -> list[str]:
+    """Numbers as text with four decimals, the precision of every table of a run.
+
+    >>> four_decimals(np.array([0.5, 1 / 3]))
+    ['0.5000', '0.3333']
+    """
+    return [f"{value:.4f}" for value in values]
+
+
+def fitted_structure(model: Model) -> ElasticNetHypergraph:
+    """The structure that a learner was fitted on, out of a `FrozenEstimator` if it is in one."""
+    structure = model.structure_
+    if isinstance(structure, FrozenEstimator):
+        structure = structure.estimator
+    if not isinstance(structure, ElasticNetHypergraph):
+        raise InputError(
+            f"structure of model must be an ElasticNetHypergraph, got {type(structure).__name__}",
+            parameter="model",
+        )
+    return structure
+
+
+def _input_figures(samples: Samples) -> InputFigures:
+    n, d = samples.X.shape
+    return InputFigures(n, d, samples.image_shape, str(samples.source))
+
+
+def _structure_figures(structure: ElasticNetHypergraph) -> StructureFigures:
+    representation, graph = structure.representation_, structure.graph_
+    n_components, component = graph.connected_components()
+    return StructureFigures(
+        preprocessing=preprocessing_name(structure.preprocessing_),
+        mean_support=representation.coefficients.nnz / graph.n_vertices,
+        certificate=float(representation.certificate.max()),
+        n_hyperedges=int(graph.n_edges),
+        n_components=int(n_components),
+        largest_component=int(np.bincount(component).max()),
+    )
+
+
+def _fitted_columns(
+    samples: Samples, model: Model, labels: NDArray, reached: NDArray
+) -> SampleColumns:
+    structure = fitted_structure(model)
+    n_classes = None if isinstance(model, HypergraphClustering) else len(model.classes_)
+    return SampleColumns(
+        names=samples.names,
+        labels=labels,
+        confidence=model.confidence_,
+        outlier_scores=model.outlier_scores_,
+        low_confidence=reached & low_confidence(model.confidence_, n_classes),
+        is_outlier=is_outlier(model.outlier_scores_),
+        boundary_scores=model.boundary_scores_,
+        residuals=structure.relative_residuals_,
+    )
+
+
+def _groups(names: Iterable[Any], labels: NDArray) -> tuple[Group, ...]:
+    sizes = Counter(labels.tolist())
+    return tuple(Group(str(name), sizes[name]) for name in names)
+
+
+def _clustering_scores(true_labels: NDArray | None, labels: NDArray) -> Scores | None:
+    truth, known = _known(true_labels, len(labels))
+    if not known.any():
+        return None
+    truth, labels = truth[known], labels[known]
+    nmi = normalized_mutual_info_score(truth, labels, average_method="geometric")
+    return Scores(int(known.sum()), ac=clustering_accuracy(truth, labels), nmi=float(nmi))
+
+
+def _accuracy(
+    true_labels: NDArray | None, labels: NDArray, counted: NDArray | Literal[True] = True
+) -> Scores | None:
+    truth, known = _known(true_labels, len(labels))
+    known = known & counted
+    if not known.any():
+        return None
+    hits = np.array(label_texts(labels))[known] == truth[known]
+    return Scores(int(known.sum()), accuracy=float(hits.mean()))
+
+
+def _known(true_labels: NDArray | None, n_samples: int) -> tuple[NDArray, NDArray]:
     """The true labels as text, and where they are known."""
-    labels = np.full(count, "") if truth is None else np.array(label_texts(truth))
-    return labels, labels != ""
-
-
-def lines(found: dict[str, Any], truth_in: str = "") -> Rows:
-    """The figures of `of_samples`, `of_structure`, `of_clusters` and `of_classes`, in words."""
-    rows = []
-    if "samples" in found:
-        rows.append(("samples", _about_samples(found)))
-    if "hyperedges" in found:
-        rows += [
-            (
-                "rebuilt",
-                f"from {found['rebuilders']:.1f} others each on average; worst certificate {found['certificate']:.1e}",
-            ),
-            (
-                "hypergraph",
-                f"{found['hyperedges']} hyperedges, {counted(found['components'], 'component')}",
-            ),
-        ]
-    if "placed" in found:
-        kind = "clusters" if "clusters" in found else "classes"
-        rows.append((kind, _about_placed(found, found[kind])))
-    elif "clusters" in found:
-        rows.append(("clusters", _about_clusters(found)))
-    elif "classes" in found:
-        share = found["given"] / max(sum(found["sizes"].values()) + found["unreached"], 1)
-        labels = counted(found["given"], "label")
-        spread = "by Poisson learning" if found["method"] == "poisson" else "by diffusion"
-        rows.append(("classes", f"{found['classes']}, from {labels} ({share:.1%}), {spread}"))
-    if "doubtful" in found:
-        bound = DOUBTFUL + (1 / found["classes"] if "classes" in found else 0)
-        samples = counted(found["doubtful"], "sample")
-        rows.append(("doubtful", f"{samples} of a confidence below {bound:.2g}"))
-    if found.get("disputed"):
-        labels = counted(found["disputed"], "given label")
-        rows.append(("disputed", f"{labels} that the others speak against; kept"))
-    if found.get("unreached"):
-        rows.append(("unreached", f"{counted(found['unreached'], 'sample')}, left without label"))
-    if found.get("unplaced"):
-        rows.append(("unplaced", f"{counted(found['unplaced'], 'sample')} that nothing rebuilds"))
-    if "outliers" in found:
-        rows.append(("outliers", f"{counted(found['outliers'], 'sample')} unlike all others"))
-    if "ac" in found:
-        score = f"AC {found['ac']:.3f}, NMI {found['nmi']:.3f}"
-        rows.append(("score", f"{score} against the labels in {truth_in}"))
-    if "accuracy" in found:
-        which = f"{found['scored']}{' unlabeled' if 'given' in found else ''}"
-        score = f"accuracy {found['accuracy']:.3f} on the {which}"
-        rows.append(("score", f"{score}, against the labels in {truth_in}"))
-    return rows
-
-
-def _about_samples(found: dict[str, Any]) -> str:
-    if found["image_shape"] is None:
-        return f"{found['samples']}, of {found['features']} values, from {found['source']}"
-    size = "×".join(map(str, found["image_shape"]))
-    return f"{found['samples']} images of {size}, from {found['source']}"
-
-
-def _about_clusters(found: dict[str, Any]) -> str:
-    sizes = found["sizes"]
-    text = ", ".join(map(str, sizes))
-    if len(sizes) > _MOST_SIZES:
-        text = f"{min(sizes)} to {max(sizes)}"
-    estimate = found.get("estimate")
-    how = ""
-    if estimate is not None:
-        sure = "" if estimate["sure"] else "not sure, "
-        how = f" (estimated: {sure}next best {estimate['runner_up']})"
-    return f"{found['clusters']}{how}, of {text} samples"
-
-
-def _about_placed(found: dict[str, Any], count: int) -> str:
-    sizes = found["placed"]
-    if len(sizes) <= _MOST_SIZES:
-        return f"{count}: " + ", ".join(f"{size} in {name}" for name, size in sizes.items())
-    return f"{count}, of {min(sizes.values())} to {max(sizes.values())} of the new samples"
-
-
-def files(out: Path, names: dict[str, str]) -> tuple[str, str]:
-    """The row of the files that were written, each with a word on what it is."""
-    width = max(len(name) for name in names) + 2
-    return "written", "\n".join(f"{out / f'{name:<{width}}'}{what}" for name, what in names.items())
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    texts = [""] * n_samples if true_labels is None else label_texts(true_labels)
+    truth = np.array(texts, dtype=np.str_)
+    return truth, truth != ""

@@ -1,26 +1,28 @@
-"""The program `enhg`: words to calls, no numerics.
+"""The commands of the program.
 
-Exit codes: 0 done; 1 the input or an option is wrong, or the run failed for a cause that the user
-can mend, said in one line; 2 usage; 130 interrupted. Anything else is a bug and shows where.
+Exit codes: 0 success; 1 wrong input, a wrong option value or another failure that the user can
+correct, described in one line; 2 usage; 130 interrupted. Any other exception is a bug and keeps
+its traceback.
 
-NumPy, scikit-learn, Numba and matplotlib take seconds to load, so they are imported where they
-are used: `--help` and mistyped options answer at once.
+NumPy, scikit-learn, Numba and matplotlib take seconds to import: they are imported inside
+functions, so that ``--help`` and usage errors do not wait for them.
 """
 
 from __future__ import annotations
 
-import io
 import shlex
-import signal
 import sys
-import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import enhg
+from enhg.cli import summary
 from enhg.cli.options import (
+    Alpha,
+    Clusters,
     Color,
     ErrorWeight,
     Gamma,
@@ -28,9 +30,11 @@ from enhg.cli.options import (
     Jobs,
     Json,
     Key,
+    Labels,
     Lam,
     Members,
     MemoryBudget,
+    Method,
     Out,
     Overwrite,
     Preprocessing,
@@ -38,34 +42,30 @@ from enhg.cli.options import (
     Seed,
     Size,
     Suggest,
-    number_of_clusters,
-    one_of_the_methods,
-    open_fraction,
 )
 from enhg.cli.terminal import Stages, errors_in_one_line
+from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from enhg.io import Samples
-    from enhg.learning.classification import HypergraphClassifier
-    from enhg.learning.clustering import HypergraphClustering
+    from enhg.run import Model, Run
     from enhg.structures.elastic_net import ElasticNetHypergraph
 
-_DEMO_LABELED = 0.05
 _FILES = {
-    "report.html": "a page to look at",
-    "labels.csv": "label, confidence and more of every sample",
+    "report.html": "the results as a page",
+    "labels.csv": "results of every sample",
     "model.npz": "for enhg predict",
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
 _DEMO_FILES = {
-    "report.html": "a page with all of it",
+    "report.html": "the clusters as a page",
     "clusters.png": "every cluster, most confident first",
     "embedding.png": "the digits as points; the spectrum",
-    "confusion.png": "clusters and labels against the truth",
-    "hyperedges.png": "what digits are rebuilt from",
-    "labels.csv": "cluster, label and truth of every digit",
+    "confusion.png": "clusters and predicted classes against true classes",
+    "hyperedges.png": "members and reconstructions of five digits",
+    "labels.csv": "cluster, predicted and true class of every digit",
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
 
@@ -79,20 +79,8 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Run the program on the words of the command line."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # for names no encoding can write
-    signal.signal(signal.SIGTERM, _stop)  # so that nothing half-made is left behind
-    app(prog_name="enhg")
-
-
-def _stop(number: int, _: object) -> NoReturn:
-    raise SystemExit(128 + number)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"enhg {enhg.__version__}")
         raise typer.Exit
 
@@ -106,33 +94,22 @@ def _program(
         ),
     ] = False,
 ) -> None:
-    """Cluster images without labels, or label them all from a few.
+    """Cluster images without labels, or classify them from a few labels.
 
-    Every image is rebuilt from a few others (the elastic net); it and those that matter most
-    form a hyperedge, and the hypergraph of all of them tells which images belong together.
+    Every sample is reconstructed from the others by an elastic net; it forms a hyperedge with
+    the samples of its largest coefficients. Clustering and classification work on the hypergraph
+    of all samples.
 
     Start with:  enhg demo
     """
 
 
-# --- the commands --------------------------------------------------------------------------
-
-
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def cluster(
     source: Input,
     out: Out,
-    n_clusters: Annotated[
-        Any,
-        typer.Option(
-            "-k",
-            "--clusters",
-            parser=number_of_clusters,
-            metavar="K",
-            help="How many clusters to make; auto estimates it.",
-        ),
-    ] = "auto",
+    n_clusters: Clusters = "auto",
     key: Key = None,
     size: Size = None,
     color: Color = False,
@@ -149,99 +126,64 @@ def cluster(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Sort images into K clusters, without any labels.
+    """Cluster images without labels.
 
-    INPUT is a folder of images (of one size, or see --size) or a file of numbers with one row a
-    sample. OUT receives
+    INPUT is a folder of images (of one size, or see --size) or a file with one row per sample.
+    OUT receives
 
     \b
-      report.html     a page to look at: the clusters, a map, what is doubtful
-      labels.csv      one row an input: name; label, 0 to K-1; confidence from 0
-                      (between two clusters) to 1; outlier, from 0 to 1 (like no
-                      other); foreign, the part of its hyperedges that belongs to
-                      other clusters; error, the part that others cannot rebuild
+      report.html     a page with the clusters, a map, and samples of low
+                      confidence
+      labels.csv      one row per sample: name; label, 0 to K-1; confidence from 0
+                      (between two clusters) to 1; outlier score from 0 to 1;
+                      boundary score, the part of its hyperedges that belongs to
+                      other clusters; residual, relative to the sample
       model.npz       for enhg predict, and enhg.load_model
       hypergraph.npz  for enhg.Hypergraph.load
 
-    True labels that the file holds are used for nothing but the score printed at the end.
+    True labels in the file are used only for the score at the end.
 
     \b
     Examples:
       enhg cluster photos/ -o result --size 32x32
       enhg cluster faces.mat -k 38 -o result --key fea
     """
-    from enhg.io import InputError, output_folder
+    from enhg.io import output_folder
 
     stages = Stages(quiet, as_json)
     with output_folder(out, overwrite) as folder:
         samples = _read(stages, source, key, size, color)
         if n_clusters != "auto" and n_clusters > len(samples.X):
-            raise InputError(f"-k {n_clusters}: {source} holds only {len(samples.X)} samples")
-        structure = _represent(
-            stages,
-            samples.X,
-            gamma=gamma,
-            lam=lam,
-            threshold=members,
-            preprocessing=preprocessing,
-            error_weight=error_weight,
-            memory_budget=memory_budget,
-            n_jobs=jobs,
-        )
-        from sklearn.frozen import FrozenEstimator
-
-        from enhg import run
-        from enhg.learning.clustering import HypergraphClustering
-
-        with stages.stage("cluster", "clustering"):
-            model = HypergraphClustering(
-                n_clusters, structure=FrozenEstimator(structure), random_state=seed
-            ).fit(samples.X)
-        found = run.of_clusters(model, samples.labels)
-        said = _write(stages, folder, samples, structure, model, found, suggest)
-    _say(stages, out, *said)
+            raise InputError(
+                f"n_clusters must be at most the number of samples ({len(samples.X)}), got "
+                f"{n_clusters}",
+                parameter="n_clusters",
+            )
+        structure = _fit_structure(
+            stages, samples.X, members, error_weight, gamma=gamma, lam=lam,
+            preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,
+        )  # fmt: skip
+        model, run = _cluster(stages, samples, structure, n_clusters, seed)
+        run = _write(stages, folder, run, samples, model, suggest)
+    _print_results(stages, out, run)
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def classify(
     source: Input,
-    labels: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="Labels of some samples: .csv with columns name,label; or .csv or .npy with one "
-            "entry a sample, in order. Empty, -1, nan or ? where unknown.",
-        ),
-    ],
+    labels: Labels,
     out: Out,
     key: Key = None,
     size: Size = None,
     color: Color = False,
-    method: Annotated[
-        Any,
-        typer.Option(
-            callback=one_of_the_methods,
-            metavar="HOW",
-            help="How labels spread: diffusion, poisson (for very few), or auto, which chooses.",
-        ),
-    ] = "auto",
-    alpha: Annotated[
-        float,
-        typer.Option(
-            callback=open_fraction,
-            metavar="X",
-            help="Of diffusion, between 0 and 1: the nearer to 1, the further labels reach.",
-        ),
-    ] = 0.98,
+    method: Method = "auto",
+    alpha: Alpha = 0.98,
     gamma: Gamma = 10,
     lam: Lam = 5,
     members: Members = 10,
     preprocessing: Preprocessing = "auto",
     error_weight: ErrorWeight = None,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Has no effect: nothing here is random.")
-    ] = 0,
     jobs: Jobs = None,
     memory_budget: MemoryBudget = None,
     suggest: Suggest = None,
@@ -249,63 +191,50 @@ def classify(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Label all images from the labels of a few.
+    """Classify images from the labels of a few.
 
-    INPUT is a folder of images (of one size, or see --size) or a file of numbers with one row a
-    sample; FILE labels some of them, of two classes or more. OUT receives
+    INPUT is a folder of images (of one size, or see --size) or a file with one row per sample;
+    FILE labels some of them, of two classes or more. OUT receives
 
     \b
-      report.html     a page to look at: the classes, a map, what is doubtful
-      labels.csv      one row an input: name; label; confidence; outlier, foreign
-                      and error, see enhg cluster --help; given, yes where FILE
-                      holds the label. No label, confidence 0 where none reaches
+      report.html     a page with the classes, a map, and samples of low
+                      confidence
+      labels.csv      one row per sample: name; label; confidence; outlier score,
+                      boundary score and residual, see enhg cluster --help;
+                      given, yes where FILE holds the label. No label and
+                      confidence 0 where no label spreads to
       model.npz       for enhg predict, and enhg.load_model
       hypergraph.npz  for enhg.Hypergraph.load
 
-    True labels that INPUT holds are used for nothing but the score printed at the end.
+    True labels in INPUT are used only for the score at the end.
 
     \b
     Examples:
       enhg classify photos/ --labels some.csv -o result --size 32x32
       enhg classify faces.mat --labels some.npy -o result
     """
-    from enhg.io import InputError, output_folder, read_labels
+    from enhg.io import output_folder, read_labels
 
     stages = Stages(quiet, as_json)
     with output_folder(out, overwrite) as folder:
         samples = _read(stages, source, key, size, color)
         given = read_labels(labels, samples.names, samples.labels)
         if len(classes := set(given) - {""}) < 2:
-            raise InputError(f"{labels}: '{classes.pop()}' is the only label; give two at least")
-        structure = _represent(
-            stages,
-            samples.X,
-            gamma=gamma,
-            lam=lam,
-            threshold=members,
-            preprocessing=preprocessing,
-            error_weight=error_weight,
-            memory_budget=memory_budget,
-            n_jobs=jobs,
-        )
-        import numpy as np
-        from sklearn.frozen import FrozenEstimator
-
-        from enhg import run
-        from enhg.learning.classification import HypergraphClassifier
-
-        with stages.stage("classify", "spreading labels"):
-            model = HypergraphClassifier(
-                structure=FrozenEstimator(structure), method=method, alpha=alpha
-            ).fit(samples.X, given)
-        found = run.of_classes(model, given, samples.labels)
-        model.transduction_ = np.where(given != "", given, model.transduction_)
-        said = _write(stages, folder, samples, structure, model, found, suggest, given)
-    _say(stages, out, *said)
+            raise InputError(
+                f"{labels}: must hold labels of at least two classes, got only '{classes.pop()}'",
+                parameter="labels",
+            )
+        structure = _fit_structure(
+            stages, samples.X, members, error_weight, gamma=gamma, lam=lam,
+            preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,
+        )  # fmt: skip
+        model, run = _classify(stages, samples, structure, given, method=method, alpha=alpha)
+        run = _write(stages, folder, run, samples, model, suggest)
+    _print_results(stages, out, run)
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def predict(
     model_file: Annotated[
         Path, typer.Argument(metavar="MODEL", help="model.npz of enhg cluster or enhg classify.")
@@ -317,57 +246,50 @@ def predict(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Sort new images into the clusters or classes of a model.
+    """Assign new images to the clusters or classes of a model.
 
-    Each is rebuilt from the images of MODEL and takes its place among them; these are not
-    clustered or classified again. The images of a folder are brought to the size and the colors
-    of the model's. OUT receives
+    Each is reconstructed from the samples of MODEL, which are not clustered or classified again.
+    The images of a folder are resized, and turned to gray if the model's are. OUT receives
 
     \b
-      labels.csv  one row an input: name; label; confidence; outlier, from 0 to 1
-                  (like none of the model's). No label, or -1 for a cluster, and
-                  confidence 0 where nothing rebuilds it
+      labels.csv  one row per sample: name; label; confidence; outlier score from
+                  0 to 1. No label (-1 for a cluster) and confidence 0 where all
+                  coefficients are zero
 
-    True labels that INPUT holds are used for nothing but the score printed at the end.
+    True labels in INPUT are used only for the score at the end.
 
     \b
     Examples:
-      enhg predict result/model.npz new-photos/ -o sorted
-      enhg predict result/model.npz more.npy -o sorted --json
+      enhg predict result/model.npz new-photos/ -o assigned
+      enhg predict result/model.npz more.npy -o assigned --json
     """
-    from enhg.io import InputError, output_folder, write_labels
+    from enhg.io import output_folder, write_table
 
     stages = Stages(quiet, as_json)
     with output_folder(out, overwrite) as folder:
         with stages.stage("load", "loading the model"):
-            from enhg import run
             from enhg.io.models import read_model
+            from enhg.run import label_table, record_prediction
 
             model, image_shape = read_model(model_file)
-        size = None
-        if image_shape is not None and source.is_dir():
-            size = image_shape[0], image_shape[1]
+        size = image_shape[:2] if image_shape is not None and source.is_dir() else None
         color = image_shape is not None and len(image_shape) == 3
-        samples = _read(stages, source, key, size, color, least=1)
+        samples = _read(stages, source, key, size, color, min_samples=1)
         if samples.X.shape[1] != model.n_features_in_:
             raise InputError(
-                f"{source}: samples have {samples.X.shape[1]} values, those of {model_file} have "
-                f"{model.n_features_in_}; give samples of the same kind"
+                f"{source}: samples must have the {model.n_features_in_} features of {model_file}, "
+                f"got {samples.X.shape[1]}"
             )
-        with stages.stage("represent", "rebuilding every sample from the model's") as progress:
-            placed = model.place(samples.X, progress=progress)
+        with stages.stage("represent", "reconstructing every sample") as progress:
+            prediction = model.predict_with_scores(samples.X, progress=progress)
+        run = record_prediction(samples, model, prediction)
         with stages.stage("write", "writing"):
-            write_labels(
-                folder / "labels.csv", samples.names, placed.labels, placed.confidence,
-                {"outlier": _four_decimals(placed.outlier_scores)},
-            )  # fmt: skip
-    found = run.of_samples(samples) | run.of_placement(model, placed, samples.labels)
-    names = {"labels.csv": "label, confidence and more of every sample"}
-    _say(stages, out, found, run.lines(found, source.name), names)
+            write_table(folder / "labels.csv", label_table(run))
+    _print_results(stages, out, run)
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def demo(
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="OUT", help="Folder for the results.")
@@ -376,256 +298,157 @@ def demo(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Try it out: cluster and classify 1797 handwritten digits.
+    """Cluster and classify 1797 handwritten digits.
 
-    They come with scikit-learn, nothing is downloaded. First they are clustered without labels,
-    then labeled from 5 % of the labels; both are scored against the truth. OUT receives a
-    page and four pictures to look at, the labels and the hypergraph.
+    They are part of scikit-learn; nothing is downloaded. The digits are clustered without labels,
+    then classified from 5 % of the labels; both results are scored against the true labels. OUT
+    receives a page, four pictures, the labels and the hypergraph.
 
     \b
     Examples:
       enhg demo
       enhg demo -o somewhere/else --seed 1
     """
-    from enhg.io import Samples, output_folder, write_labels
+    from enhg.io import output_folder, write_table
 
     stages = Stages(quiet)
     with output_folder(out, overwrite) as folder:
         with stages.stage("load", "loading"):
-            from sklearn.frozen import FrozenEstimator
+            from enhg import demo
 
-            from enhg import run
-            from enhg.datasets import load
-            from enhg.learning.classification import HypergraphClassifier
-            from enhg.learning.clustering import HypergraphClustering
-            from enhg.plotting import save_pictures
-
-            data = load("digits")
-            given = _some_labels(data.y, seed)
-            names = [str(row) for row in range(len(data.y))]
-            samples = Samples(data.X, names, data.image_shape, data.y, Path(data.name))
-        structure = _represent(stages, data.X)
-        graph = FrozenEstimator(structure)
-        with stages.stage("cluster", "clustering"):
-            clusters = HypergraphClustering("auto", structure=graph, random_state=seed).fit(data.X)
-        with stages.stage("classify", "spreading labels"):
-            classes = HypergraphClassifier(structure=graph).fit(data.X, given)
+            samples = demo.load_samples()
+            given = demo.choose_labels(samples, seed)
+        structure = _fit_structure(stages, samples.X)
+        clusters, run = _cluster(stages, samples, structure, "auto", seed)
+        classes, classified = _classify(stages, samples, structure, given)
         with stages.stage("draw", "drawing"):
-            images = data.X.reshape(-1, *data.image_shape)
-            save_pictures(folder, images, data.y, structure, clusters, classes)
-        by_clusters = run.of_clusters(clusters, data.y)
-        by_classes = run.of_classes(classes, given, data.y)
-        rows = [
-            ("samples", f"{len(data.X)} handwritten digits of 8×8 pixels"),
-            *run.lines(run.of_structure(structure) | by_clusters, data.name),
-            *run.lines(by_classes, data.name),
-        ]
+            demo.save_figures(folder, samples, structure, clusters, classes)
+        rows = [*summary.rows(run), *summary.group_rows(classified)]
         with stages.stage("write", "writing"):
-            write_labels(
-                folder / "labels.csv", names, clusters.labels_, clusters.confidence_,
-                {"classified": classes.transduction_, "given": _yes_or_no(given), "truth": data.y},
-            )  # fmt: skip
+            write_table(folder / "labels.csv", demo.label_table(run, classified, samples))
             structure.graph_.save(folder / "hypergraph.npz")
-            _report(folder, stages, samples, clusters, structure, rows)
-    stages.say_rows(
-        *rows,
-        run.files(out, _DEMO_FILES),
-        ("next", f"open {out / 'report.html'}; your own images: enhg cluster --help"),
-    )
-
-
-@app.command()
-@errors_in_one_line("what was finished is kept in cells.csv; run the same command to go on")
-def reproduce(
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME...",
-            help="table1 table2 table3 table4 figure-paths figure-coefficients figure-affinity "
-            "figure-robustness figure-recovery figure-lambda figure-gamma claims, or all.",
-        ),
-    ],
-    data: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", envvar="ENHG_DATA", help="Folder of the image sets.", show_envvar=True
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--out", metavar="OUT", help="Folder: new, empty, or of a run to go on with."
-        ),
-    ] = Path("reproduction"),
-    runs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs to average; the paper has ten.")
-    ] = 10,
-    quiet: Quiet = False,
-) -> None:
-    """Make the paper's tables and figures again, its own numbers beside ours.
-
-    claims are the experiments behind what docs/reproduction.md says of the differences.
-
-    DIR holds YaleB_32x32.mat, PIE_32x32.npz and usps.h5. OUT receives CSV, Markdown and PNG
-    files, and cells.csv, where every single figure is kept as it is finished: a run that was
-    stopped goes on from there. All cores are used.
-
-    \b
-    Examples:
-      enhg reproduce table1 --data sets/ -o reproduction
-      enhg reproduce all --data sets/ --runs 3
-    """
-    from experiments.reproduce import reproduce
-
-    stages = Stages(quiet)
-    files = reproduce(names, data, out, runs, lambda name: stages.stage(name, name))
-    stages.say_rows(("written", "\n".join(str(file) for file in files)))
-
-
-# --- the work that commands share ------------------------------------------------------------
+        _write_report(stages, folder, run, samples, clusters, rows)
+    hint = f"open {out / 'report.html'}; for other images: enhg cluster --help"
+    stages.print_rows(*rows, summary.files_row(out, _DEMO_FILES), ("next", hint))
 
 
 def _read(
     stages: Stages,
     source: Path,
     key: str | None,
-    size: tuple[int, int] | None,
+    size: tuple[int, ...] | None,
     color: bool,
-    least: int = 2,
+    min_samples: int = 2,
 ) -> Samples:
-    from enhg.io import InputError, read_samples
+    from enhg.io import read_samples
 
+    pixels = None if size is None else (size[0], size[1])
     with stages.stage("read", "reading") as progress:
-        samples = read_samples(source, key=key, size=size, gray=not color, progress=progress)
-        if len(samples.X) < least:
-            raise InputError(f"{source}: holds one sample; at least two are needed")
+        samples = read_samples(source, key=key, size=pixels, gray=not color, progress=progress)
+        if len(samples.X) < min_samples:
+            raise InputError(f"{source}: must hold at least two samples, got one")
     return samples
 
 
-def _represent(
-    stages: Stages, X: NDArray, error_weight: float | None = None, **options: Any
+def _fit_structure(
+    stages: Stages,
+    X: NDArray,
+    members: int | None = None,
+    error_weight: float | None = None,
+    **options: Any,
 ) -> ElasticNetHypergraph:
     note = "(long on the first run only, then cached)"
-    with stages.stage("compile", "loading and compiling", note):
-        import numpy as np
-
+    with stages.stage("compile", "importing and compiling", note):
+        from enhg.run import compile_kernels
         from enhg.structures.elastic_net import ElasticNetHypergraph
+        from enhg.structures.hyperedges import HyperedgeRule
 
-        kind = np.float64 if X.dtype == np.float64 else np.float32
-        ElasticNetHypergraph().fit(np.random.default_rng(0).random((20, 20)).astype(kind))
-    with stages.stage("represent", "rebuilding every sample from others") as progress:
+        compile_kernels(X.dtype)
+    with stages.stage("represent", "reconstructing every sample") as progress:
         structure = ElasticNetHypergraph(
-            error_weight="auto" if error_weight is None else error_weight or None, **options
+            hyperedges=HyperedgeRule(threshold=members),
+            error_weight="auto" if error_weight is None else error_weight or None,
+            **options,
         )
         return structure.fit(X, progress=progress)
 
 
-def _some_labels(y: NDArray, seed: int) -> NDArray:
-    """Labels of a few samples of every class as text, empty for the others."""
-    import numpy as np
-    from sklearn.model_selection import train_test_split
+def _cluster(
+    stages: Stages, samples: Samples, structure: ElasticNetHypergraph, n_clusters: Any, seed: int
+) -> tuple[Model, Run]:
+    with stages.stage("cluster", "clustering"):
+        from sklearn.frozen import FrozenEstimator
 
-    given = np.full(len(y), "", dtype="U8")
-    rows, _ = train_test_split(
-        np.arange(len(y)), train_size=_DEMO_LABELED, stratify=y, random_state=seed
-    )
-    given[rows] = y[rows]
-    return given
+        from enhg.learning.clustering import HypergraphClustering
+        from enhg.run import record_clustering
+
+        frozen = FrozenEstimator(structure)
+        model = HypergraphClustering(n_clusters, structure=frozen, random_state=seed)
+        model.fit(samples.X)
+        return model, record_clustering(samples, model)
+
+
+def _classify(
+    stages: Stages,
+    samples: Samples,
+    structure: ElasticNetHypergraph,
+    given: NDArray,
+    **options: Any,
+) -> tuple[Model, Run]:
+    with stages.stage("classify", "spreading labels"):
+        from sklearn.frozen import FrozenEstimator
+
+        from enhg.learning.classification import HypergraphClassifier
+        from enhg.run import record_classification
+
+        model = HypergraphClassifier(structure=FrozenEstimator(structure), **options)
+        model.fit(samples.X, given)
+        return model, record_classification(samples, model)
 
 
 def _write(
-    stages: Stages,
-    folder: Path,
-    samples: Samples,
-    structure: ElasticNetHypergraph,
-    model: HypergraphClustering | HypergraphClassifier,
-    found: dict[str, Any],
-    suggest: int | None,
-    given: NDArray | None = None,
-) -> tuple[dict[str, Any], list[tuple[str, str]], dict[str, str]]:
-    """Write the results into the folder; what was found, the same in words, and the files."""
-    import numpy as np
-
-    from enhg import run
-    from enhg.io import write_labels, write_table
+    stages: Stages, folder: Path, run: Run, samples: Samples, model: Model, suggest: int | None
+) -> Run:
+    """Write the results into the folder; returns the record with suggestions."""
+    from enhg.io import write_table
     from enhg.io.models import save_model
+    from enhg.run import add_suggestions, fitted_structure, label_table
 
-    found = run.of_samples(samples) | run.of_structure(structure) | found
-    rows = run.lines(found, samples.source.name)
-    names = dict(_FILES)
-    with stages.stage("write", "writing"):
-        rebuilt = structure.representation_
-        lengths = np.linalg.norm(rebuilt.samples, axis=1)
-        errors = np.linalg.norm(rebuilt.residuals, axis=1) / np.where(lengths > 0, lengths, 1)
-        columns: dict[str, Any] = {
-            "outlier": _four_decimals(model.outlier_scores_),
-            "foreign": _four_decimals(model.boundary_scores_),
-            "error": _four_decimals(errors),
-        }
-        if given is not None:
-            columns["given"] = _yes_or_no(given)
-        labels = model.labels_ if given is None else model.transduction_
-        write_labels(folder / "labels.csv", samples.names, labels, model.confidence_, columns)
-        structure.graph_.save(folder / "hypergraph.npz")
-        save_model(model, folder / "model.npz", image_shape=samples.image_shape)
     if suggest is not None:
-        names["suggestions.csv"] = "the samples to label next, best first"
         with stages.stage("suggest", "choosing samples to label"):
-            unlabeled = len(samples.X) if given is None else int((given == "").sum())
-            if suggest > unlabeled:
-                warnings.warn(
-                    f"--suggest {suggest}: only {unlabeled} samples have no label", stacklevel=2
-                )
-            rows_to_label = model.suggest(min(suggest, unlabeled)).tolist() if unlabeled else []
-            write_table(
-                folder / "suggestions.csv", {"name": [samples.names[row] for row in rows_to_label]}
-            )
-    with stages.stage("report", "making the page"):
-        _report(folder, stages, samples, model, structure, rows, given)
-    return found, rows, names
+            run = add_suggestions(run, model, suggest)
+            write_table(folder / "suggestions.csv", {"name": run.suggestions or ()})
+    with stages.stage("write", "writing"):
+        write_table(folder / "labels.csv", label_table(run))
+        fitted_structure(model).graph_.save(folder / "hypergraph.npz")
+        save_model(model, folder / "model.npz", image_shape=samples.image_shape)
+    _write_report(stages, folder, run, samples, model, summary.rows(run))
+    return run
 
 
-def _say(
+def _write_report(
     stages: Stages,
-    out: Path,
-    found: dict[str, Any],
-    rows: list[tuple[str, str]],
-    names: dict[str, str],
-) -> None:
-    """The end of a run, once its results are in place."""
-    from enhg import run
-
-    stages.say_rows(*rows, run.files(out, names))
-    stages.say_json(found | {"files": [str(out / name) for name in names]})
-
-
-def _report(
     folder: Path,
-    stages: Stages,
+    run: Run,
     samples: Samples,
-    model: HypergraphClustering | HypergraphClassifier,
-    structure: ElasticNetHypergraph,
-    rows: list[tuple[str, str]],
-    given: NDArray | None = None,
+    model: Model,
+    rows: list[summary.Row],
 ) -> None:
     from enhg.report import write_report
 
-    write_report(
-        folder / "report.html",
-        samples,
-        model,
-        structure,
-        stages=stages.times,
-        warnings=stages.warnings,
-        summary=rows,
-        command=shlex.join(["enhg", *sys.argv[1:]]),
-        given=given,
-    )
+    with stages.stage("report", "making the page"):
+        run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
+        command = shlex.join(["enhg", *sys.argv[1:]])
+        write_report(folder / "report.html", run, samples, model, summary=rows, command=command)
 
 
-def _four_decimals(values: NDArray) -> list[str]:
-    return [f"{value:.4f}" for value in values]
-
-
-def _yes_or_no(given: NDArray) -> list[str]:
-    return ["yes" if label else "no" for label in given]
+def _print_results(stages: Stages, out: Path, run: Run) -> None:
+    """Print the summary or JSON, once the results are in place."""
+    run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
+    files = dict(_FILES)
+    if run.kind == "predict":
+        files = {"labels.csv": _FILES["labels.csv"]}
+    elif run.suggestions is not None:
+        files["suggestions.csv"] = "the samples to label next, best first"
+    stages.print_rows(*summary.rows(run), summary.files_row(out, files))
+    stages.print_json(summary.to_json(run, [str(out / name) for name in files]))

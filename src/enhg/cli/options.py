@@ -1,20 +1,21 @@
-"""The options that commands of the program share, and how their words are read."""
+"""Options that several commands share, and the parsing of their values."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-NORMALIZATIONS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
+PREPROCESSINGS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
+METHODS = ("auto", "diffusion", "poisson")
 
 
 def _parse_size(text: str) -> tuple[int, int]:
     height, cross, width = text.lower().replace("×", "x").partition("x")
     if not (cross and height.isdecimal() and width.isdecimal() and int(height) and int(width)):
-        raise typer.BadParameter(f"{text!r} is not HEIGHTxWIDTH in pixels, such as 32x32")
+        raise typer.BadParameter(f"must be HEIGHTxWIDTH in pixels, such as 32x32, got {text!r}")
     return int(height), int(width)
 
 
@@ -25,47 +26,48 @@ def _parse_bytes(text: str) -> int:
         number, prefix, binary = amount.groups()
         size = int(float(number) * (1024 if binary else 1000) ** " KMGT".index(prefix or " "))
     if size < 1:
-        raise typer.BadParameter(f"{text!r} is not an amount of memory, such as 500MB or 2GB")
+        raise typer.BadParameter(f"must be an amount of memory, such as 500MB or 2GB, got {text!r}")
     return size
 
 
-def _positive(value: float) -> float:
-    if not 0 < value < float("inf"):
-        raise typer.BadParameter(f"{value:g} is not a positive number")
-    return value
-
-
-def _positive_zero_or_none(value: float | None) -> float | None:
-    return _positive(value) if value else value
-
-
-def _one_of_the_normalizations(value: str) -> str:
-    if value not in NORMALIZATIONS:
-        raise typer.BadParameter(f"{value!r} is none of {', '.join(NORMALIZATIONS)}")
-    return value
-
-
-def number_of_clusters(text: str) -> int | Literal["auto"]:
+def _parse_clusters(text: str) -> int | Literal["auto"]:
     if text == "auto":
         return "auto"
     if not text.isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is neither a whole number from 1 on nor auto")
+        raise typer.BadParameter(f"must be auto or a whole number of at least 1, got {text!r}")
     return int(text)
 
 
-def one_of_the_methods(value: str) -> str:
-    if value not in ("auto", "diffusion", "poisson"):
-        raise typer.BadParameter(f"{value!r} is none of auto, diffusion, poisson")
+def _check_positive(value: float) -> float:
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"must be a positive number, got {value:g}")
     return value
 
 
-def open_fraction(value: float) -> float:
+def _check_error_weight(value: float | None) -> float | None:
+    return _check_positive(value) if value else value
+
+
+def _check_fraction(value: float) -> float:
     if not 0 < value < 1:
-        raise typer.BadParameter(f"{value:g} does not lie between 0 and 1")
+        raise typer.BadParameter(f"must lie between 0 and 1, got {value:g}")
     return value
 
 
-# A test holds the defaults of --gamma, --lam, --level and --alpha equal to the library's.
+def _check_preprocessing(value: str) -> str:
+    if value not in PREPROCESSINGS:
+        raise typer.BadParameter(f"must be one of {', '.join(PREPROCESSINGS)}, got {value!r}")
+    return value
+
+
+def _check_method(value: str) -> str:
+    if value not in METHODS:
+        raise typer.BadParameter(f"must be one of {', '.join(METHODS)}, got {value!r}")
+    return value
+
+
+# The defaults stand in the commands, so that the help shows them without importing the library;
+# a test holds them equal to those of the library.
 Input = Annotated[
     Path,
     typer.Argument(metavar="INPUT", help="Folder of images, or .npy .npz .mat .h5 .csv file."),
@@ -73,6 +75,40 @@ Input = Annotated[
 Out = Annotated[
     Path,
     typer.Option("-o", "--out", metavar="OUT", help="Folder for the results: new, or empty."),
+]
+Clusters = Annotated[
+    Any,
+    typer.Option(
+        "-k",
+        "--clusters",
+        parser=_parse_clusters,
+        metavar="K",
+        help="Number of clusters; auto estimates it.",
+    ),
+]
+Labels = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="Labels of some samples: .csv with columns name,label; or .csv or .npy with one "
+        "entry per sample, in order. Empty, -1, nan or ? for unlabeled.",
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        callback=_check_method,
+        metavar="NAME",
+        help="How labels spread: diffusion, poisson (for very few labels), or auto, which chooses.",
+    ),
+]
+Alpha = Annotated[
+    float,
+    typer.Option(
+        callback=_check_fraction,
+        metavar="X",
+        help="Parameter of diffusion between 0 and 1: the larger, the further labels spread.",
+    ),
 ]
 Key = Annotated[
     str | None,
@@ -85,14 +121,14 @@ Size = Annotated[
     ),
 ]
 Color = Annotated[
-    bool, typer.Option("--color", help="Keep the colors of a folder's images, not only gray.")
+    bool, typer.Option("--color", help="Keep the colors of images in a folder; default is gray.")
 ]
 Gamma = Annotated[
     float,
     typer.Option(
-        callback=_positive,
+        callback=_check_positive,
         metavar="X",
-        help="Weight of the error, above 1: the higher, the closer samples are rebuilt.",
+        help="Weight of the residual, above 1: the larger, the closer the reconstruction.",
     ),
 ]
 Lam = Annotated[
@@ -100,28 +136,32 @@ Lam = Annotated[
     typer.Option(
         min=0,
         metavar="X",
-        help="Weight of the ridge: the higher, the more similar samples share their part.",
+        help="Weight of the ridge penalty: the larger, the more similar samples share the "
+        "coefficients.",
     ),
 ]
 Members = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Rebuilders of a sample that join its hyperedge.")
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Members of a hyperedge: the N largest coefficients of its sample."
+    ),
 ]
 ErrorWeight = Annotated[
     float | None,
     typer.Option(
-        callback=_positive_zero_or_none,
+        callback=_check_error_weight,
         metavar="X",
-        help="Let single pixels be wrong, at this price, as in shadows; 0 for never. If not "
-        "given, 0.5 for faces and the like, whose samples are whitened, and 0 for others.",
+        help="Weight of sparse errors in single features, such as shadows; 0 for none. If not "
+        "given, 0.5 for whitened samples (faces) and 0 for others.",
     ),
 ]
 Preprocessing = Annotated[
     str,
     typer.Option(
-        callback=_one_of_the_normalizations,
-        metavar="HOW",
-        help="What is done to the samples first: whiten (faces), smooth (digits), zero_mean, "
-        "unit, lift (points in few dimensions), none, or auto, which chooses.",
+        callback=_check_preprocessing,
+        metavar="NAME",
+        help="Preprocessing of the samples: whiten (faces), smooth (digits), zero_mean, unit, "
+        "lift (few features), none, or auto, which chooses.",
     ),
 ]
 Jobs = Annotated[
@@ -132,20 +172,20 @@ MemoryBudget = Annotated[
     typer.Option(
         parser=_parse_bytes,
         metavar="SIZE",
-        help="Memory for rebuilding, besides samples and result, as in 2GB; half of what is free if not given.",
+        help="Memory of the solver, besides samples and result, as in 2GB; half of the free "
+        "memory if not given.",
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="The same seed, the same result.")
+    int,
+    typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the random number generator."),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files of the same names in OUT.")
 ]
-Quiet = Annotated[
-    bool, typer.Option("-q", "--quiet", help="Print nothing but warnings and errors.")
-]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and errors.")]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print what was found as JSON, in place of the summary.")
+    bool, typer.Option("--json", help="Print the results as JSON in place of the summary.")
 ]
 Suggest = Annotated[
     int | None,

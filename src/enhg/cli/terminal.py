@@ -1,40 +1,63 @@
-"""How the program speaks: stages with their times, bars, warnings and errors in one line."""
+"""Output of the program: stages with their times, progress, warnings and errors in one line."""
 
 from __future__ import annotations
 
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
+from warnings import WarningMessage
 
 import typer
+from typer.models import OptionInfo
 
 from enhg._progress import bar
+from enhg.exceptions import InputError, MissingDependencyError
+
+_LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
 
 
-@contextmanager
-def errors_in_one_line(interrupted: str = "nothing was written") -> Iterator[None]:
-    """End the program with one line and an exit code for what the user can mend.
+def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command end with one line and an exit code for errors that the user can correct.
 
-    Everything else is a bug, and keeps its traceback.
+    Any other exception is a bug and keeps its traceback.
     """
-    try:
-        yield
-    except KeyboardInterrupt:
-        _fail(f"interrupted: {interrupted}", 130)
-    except BrokenPipeError:  # whoever read our output has gone; typer ends quietly
-        raise
-    except MemoryError as error:
-        advice = "lower --memory-budget, or use fewer samples or smaller images"
-        _fail(f"error: not enough memory ({error}); {advice}", 1)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(f"error: {where}{error.strerror or error}", 1)
-    except ValueError as error:
-        _fail(f"error: {error}", 1)
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except KeyboardInterrupt:
+            _fail("interrupted: nothing was written", 130)
+        except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
+            raise
+        except MemoryError as error:
+            advice = "lower --memory-budget, or use fewer samples or smaller images"
+            _fail(f"error: not enough memory ({error}); {advice}", 1)
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            _fail(f"error: {where}{error.strerror or error}", 1)
+        except InputError as error:
+            _fail(f"error: {error}{_option_hint(command, error.parameter)}", 1)
+        except (ValueError, MissingDependencyError) as error:
+            _fail(f"error: {error}", 1)
+
+    return run
+
+
+def _option_hint(command: Callable[..., None], parameter: str | None) -> str:
+    """The option of a command that sets a parameter of the library, in brackets."""
+    hint = get_type_hints(command, include_extras=True).get(parameter or "")
+    for info in getattr(hint, "__metadata__", ()):
+        if isinstance(info, OptionInfo):
+            names = info.param_decls or (f"--{parameter}".replace("_", "-"),)
+            return f" (option {names[-1]})"
+    return ""
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -42,94 +65,98 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-_MINUTE = 60.0  # between lines where there is no terminal
-
-
+@dataclass
 class Stages:
-    """The stages of a run: a bar while one lasts, then a line with its time and its warnings.
+    """Stages of a run: progress during a stage, then a line with its time and its warnings.
 
-    Bars go to standard error, or a line a minute where that is no terminal; the lines that
-    remain to standard output, or one JSON object at the end in their place.
+    Progress goes to standard error, as a bar or, where that is no terminal, as a line per minute;
+    the lines that remain go to standard output, unless JSON is printed there at the end.
 
     Attributes
     ----------
+    quiet, as_json : bool
     times : list of (str, float)
         Names and seconds of the stages so far.
     warnings : list of str
     """
 
-    def __init__(self, quiet: bool, as_json: bool = False) -> None:
-        self._quiet = quiet
-        self._json = as_json
-        self.times: list[tuple[str, float]] = []
-        self.warnings: list[str] = []
+    quiet: bool
+    as_json: bool = False
+    times: list[tuple[str, float]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @contextmanager
     def stage(
-        self, name: str, doing: str, note: str = ""
+        self, name: str, description: str, note: str = ""
     ) -> Iterator[Callable[[int, int], None] | None]:
-        """Time a stage; gives the function to be told (done, in all), if there is a bar.
+        """Time a stage; yields the function to call with (number done, total), or None.
 
-        `doing` stands beside the bar, `name` and `note` in the line that remains.
+        Parameters
+        ----------
+        name, note : str
+            For the line that remains.
+        description : str
+            Beside the bar.
         """
         start = perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                with self._bar(doing) as progress:
+                with self._progress(description) as progress:
                     yield progress
                 self.times.append((name, perf_counter() - start))
-                self._say(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
+                self._print(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
             finally:
-                texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
-                for text in dict.fromkeys(" ".join(text.split()) for text in texts):
-                    self.warnings.append(text)
-                    typer.echo(f"warning: {text}", err=True)
+                self._print_warnings(caught)
+
+    def _print_warnings(self, caught: Sequence[WarningMessage]) -> None:
+        texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        for text in dict.fromkeys(" ".join(text.split()) for text in texts):
+            self.warnings.append(text)
+            typer.echo(f"warning: {text}", err=True)
 
     @contextmanager
-    def _bar(self, doing: str) -> Iterator[Callable[[int, int], None] | None]:
-        if self._quiet:
+    def _progress(self, description: str) -> Iterator[Callable[[int, int], None] | None]:
+        if self.quiet:
             yield None
-            return
-        if not sys.stderr.isatty():
-            yield _lines(doing)
-            return
-        with bar(doing, transient=True) as told:
-            yield told
+        elif not sys.stderr.isatty():
+            yield _line_per_minute(description)
+        else:
+            with bar(description, transient=True) as update:
+                yield update
 
-    def say_rows(self, *rows: tuple[str, str]) -> None:
-        """A closing table of names and texts; a text may have several lines."""
-        self._say("")
+    def print_rows(self, *rows: tuple[str, str]) -> None:
+        """Print a table of names and texts; a text may have several lines."""
+        self._print("")
         for name, text in rows:
             first, *more = text.splitlines()
-            self._say(f"{name:<12}{first}")
+            self._print(f"{name:<12}{first}")
             for line in more:
-                self._say(" " * 12 + line)
+                self._print(" " * 12 + line)
 
-    def say_json(self, found: dict[str, Any]) -> None:
-        """What was found, with stages and warnings, as JSON, if that is wanted."""
-        if self._json:
-            stages = {name: round(seconds, 3) for name, seconds in self.times}
-            everything = found | {"seconds": stages, "warnings": self.warnings}
-            # JSON knows no infinity, which a certificate may be: it becomes null.
-            finite = json.loads(json.dumps(everything), parse_constant=lambda _: None)
+    def print_json(self, figures: dict[str, Any]) -> None:
+        """Print an object as JSON, if that is the output."""
+        if self.as_json:
+            # JSON has no infinity, which a certificate may be: it becomes null.
+            finite = json.loads(json.dumps(figures), parse_constant=lambda _: None)
             typer.echo(json.dumps(finite, indent=1))
 
-    def _say(self, line: str) -> None:
-        if not self._quiet and not self._json:
+    def _print(self, line: str) -> None:
+        if not self.quiet and not self.as_json:
             typer.echo(line)
 
 
-def _lines(doing: str) -> Callable[[int, int], None]:
-    """To be told (done, in all); a line a minute on standard error, for logs."""
-    start = last = perf_counter()
+def _line_per_minute(description: str) -> Callable[[int, int], None]:
+    """A function to call with (number done, total), which prints to standard error, for logs."""
+    start = previous = perf_counter()
 
-    def told(done: int, total: int) -> None:
-        nonlocal last
-        now = perf_counter()
-        if 0 < done < total and now - last >= _MINUTE:
-            last = now
-            left = (now - start) * (total - done) / done
-            typer.echo(f"{doing}: {done / total:.0%}, about {left / 60:.0f} min left", err=True)
+    def update(done: int, total: int) -> None:
+        nonlocal previous
+        time = perf_counter()
+        if 0 < done < total and time - previous >= _LINE_PERIOD:
+            previous = time
+            minutes = (time - start) * (total - done) / done / 60
+            text = f"{description}: {done / total:.0%}, about {minutes:.0f} min left"
+            typer.echo(text, err=True)
 
-    return told
+    return update

@@ -1,11 +1,12 @@
-"""Reading samples and labels from disk, and writing results.
+"""Reading of samples and labels, and writing of results.
 
 Nothing that a file holds is ever executed: pickled objects are refused.
 """
 
-from enhg.io._base import InputError, Samples
+from enhg.exceptions import InputError
+from enhg.io._base import Samples
 from enhg.io.labels import label_texts, read_labels
-from enhg.io.results import output_folder, write_labels, write_table
+from enhg.io.results import output_folder, write_table
 from enhg.io.samples import read_samples
 
 __all__ = [
@@ -15,6 +16,5 @@ __all__ = [
     "output_folder",
     "read_labels",
     "read_samples",
-    "write_labels",
     "write_table",
 ]

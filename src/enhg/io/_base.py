@@ -1,4 +1,4 @@
-"""What the readers share: the error, the result and the checks on numbers."""
+"""The result of reading, and the checks that all readers share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
-class InputError(ValueError):
-    """What the user gave is wrong: one line with the file, the fault and the remedy."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))
+from enhg.exceptions import InputError, MissingDependencyError
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +20,17 @@ class Samples:
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
-        One row a sample; uint8, float32 or float64.
+    X : ndarray of shape (n_samples, n_features)
+        One row per sample; uint8, float32 or float64.
     names : list of str
-        One name a sample: the path inside the folder, the name column of a table, or the row
+        One name per sample: the path inside the folder, the name column of a table, or the row
         number.
     image_shape : tuple of int or None
         ``(height, width)`` or ``(height, width, channels)`` of a row; None when not known.
-    labels : ndarray of shape (n,) or None
-        The truth that the file holds, for scoring.
+    labels : ndarray of shape (n_samples,) or None
+        The true labels that the file holds, for scoring.
     source : Path
-        Where the samples came from.
+        The folder or file.
     """
 
     X: NDArray[Any]
@@ -47,56 +42,68 @@ class Samples:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged or forbidden file raises into an `InputError` that names it.
+    """Turn any exception of a decoder into an `InputError` that names the file.
 
-    Wrap only the calls that decode the file: decoders raise nearly every exception there is.
+    Wrap only the calls that decode the file: on damaged files decoders raise almost any exception.
     """
     try:
         yield
-    except InputError:
+    except (InputError, MissingDependencyError):
         raise
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file or folder; check the path") from error
+        raise InputError(f"{path}: no such file or folder") from error
     except PermissionError as error:
-        raise InputError(f"{path}: no permission to read it; change its permissions") from error
+        raise InputError(f"{path}: no permission to read it") from error
     except MemoryError as error:
         raise InputError(f"{path}: does not fit in memory; use fewer samples") from error
     except Exception as error:
         raise InputError(
-            f"{path}: cannot be read, it is damaged or not what its name says ({reason(error)}); make or download it again"
+            f"{path}: cannot be read: damaged, or not of the kind that its name says "
+            f"({reason(error)})"
         ) from error
 
 
 def reason(error: BaseException) -> str:
-    """First line of what an exception says, without the paths that it may repeat."""
+    """First line of an exception's message, without the paths that it may repeat."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     lines = text.splitlines() or [type(error).__name__]
     return lines[0][:150]
 
 
 def check_numeric(kind: str, dtype: str, where: str) -> None:
-    """Refuse what is not real numbers; `kind` is NumPy's letter, `dtype` the name shown."""
+    """Refuse arrays that do not hold real numbers.
+
+    Parameters
+    ----------
+    kind : str
+        NumPy's letter for the kind of the type.
+    dtype : str
+        Name of the type for the message.
+    where : str
+        File and array for the message.
+    """
     if kind == "O":
         raise InputError(
-            f"{where} holds objects ({dtype}), which are never loaded; save it as plain numbers"
+            f"{where} must hold real numbers, got objects ({dtype}), which are never loaded"
         )
     if kind not in "buif":
-        raise InputError(f"{where} holds {dtype} values; save it as real numbers")
+        raise InputError(f"{where} must hold real numbers, got {dtype}")
 
 
 def as_matrix(array: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[int, ...] | None]:
-    """Samples as rows, and the shape of an image when the array tells it.
+    """Samples as rows, and the shape of an image if the array has more than two dimensions.
 
-    uint8 and float32 stay, bool becomes uint8, float16 becomes float32, the rest float64.
+    uint8 and float32 are kept, bool becomes uint8, float16 becomes float32, any other type
+    float64.
     """
     check_numeric(array.dtype.kind, str(array.dtype), where)
     if not 2 <= array.ndim <= 4:
         raise InputError(
-            f"{where} has {array.ndim} dimension{'' if array.ndim == 1 else 's'}; give samples × "
-            "features, samples × height × width, or samples × height × width × channels"
+            f"{where} must be samples × features, samples × height × width or samples × height × "
+            f"width × channels, got {array.ndim} dimension{'' if array.ndim == 1 else 's'}"
         )
     if array.size == 0:
-        raise InputError(f"{where} is empty ({shape_text(array.shape)}); give at least one sample")
+        raise InputError(f"{where} must hold at least one sample, got {shape_text(array.shape)}")
     image_shape = array.shape[1:] if array.ndim > 2 else None
     if image_shape is not None and image_shape[2:] == (1,):
         image_shape = image_shape[:2]
@@ -106,7 +113,7 @@ def as_matrix(array: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[int,
 
 
 def check_finite(samples: Samples) -> None:
-    """Refuse NaN and infinite values, saying how many there are and where the first is."""
+    """Refuse NaN and infinite values; the message gives their number and the first row."""
     if samples.X.dtype.kind != "f":
         return
     bad = ~np.isfinite(samples.X)
@@ -115,9 +122,8 @@ def check_finite(samples: Samples) -> None:
     row = int(bad.any(axis=1).argmax())
     name = samples.names[row]
     raise InputError(
-        f"{samples.source}: {bad.sum()} of {bad.size} values are NaN or infinite, "
-        f"first in row {row}{'' if name == str(row) else f' ({name})'}; "
-        "fill them or leave those samples out"
+        f"{samples.source}: values must be finite, got {bad.sum()} of {bad.size} values that are "
+        f"NaN or infinite, first in row {row}{'' if name == str(row) else f' ({name})'}"
     )
 
 
@@ -131,7 +137,7 @@ def tidy_labels(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """A shape as people write it.
+    """A shape in words.
 
     >>> shape_text((2414, 32, 32))
     '2414×32×32'

@@ -1,4 +1,4 @@
-"""Array files as samples: .npy, .npz, .mat (v4 to v7.3), .h5 and .hdf5."""
+"""Samples from array files: .npy, .npz, .mat (v4 to v7.3), .h5 and .hdf5."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._optional import require
+from enhg.exceptions import InputError
 from enhg.io._base import (
-    InputError,
     Samples,
     as_matrix,
     check_numeric,
@@ -27,10 +28,16 @@ ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5")
 DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings")
 LABEL_NAMES = ("y", "Y", "labels", "Label", "label", "gnd", "target", "targets")
 
+_HDF5_MARK = b"\x89HDF\r\n\x1a\n"
+_HDF5_PLACES = (0, 512)  # MATLAB writes a text header of 512 bytes before the mark
+
 
 @dataclass(frozen=True)
 class _Entry:
-    """An array in a file, not loaded yet: NumPy's letter for its kind, its type's name."""
+    """An array in a file that is not loaded yet.
+
+    `kind` is NumPy's letter for the kind of its type, `dtype` the name of the type.
+    """
 
     shape: tuple[int, ...]
     kind: str
@@ -58,24 +65,25 @@ def read_arrays(path: Path, key: str | None) -> Samples:
     arrays = [array for array, _ in parts]
     if len({array.shape[1:] for array in arrays}) > 1:
         raise InputError(
-            f"{path}: {chosen[0]} and {chosen[-1]} cannot be joined; it holds {_listing(entries)}; "
-            f"choose one with --key {chosen[0]}"
+            f"{path}: arrays must have one shape per sample to be joined, got {_listing(entries)}; "
+            f"choose one with key, for example {chosen[0]!r}",
+            parameter="key",
         )
     where = f"{path}: array {chosen[0]}" if chosen[0] else f"{path}"
     array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     X, image_shape = as_matrix(array, where)
-    found = [labels for _, labels in parts if labels is not None]
-    labels = np.concatenate(found) if len(found) == len(parts) else None
+    known = [labels for _, labels in parts if labels is not None]
+    labels = np.concatenate(known) if len(known) == len(parts) else None
     return Samples(X, [str(row) for row in range(len(X))], image_shape, labels, path)
 
 
 def _choose(path: Path, entries: _Entries, key: str | None) -> list[str]:
-    """Names of the arrays that together are the samples, in order."""
+    """Names, in order, of the arrays that hold the samples."""
     if key is not None:
         if key.strip("/") in entries:
             return [key.strip("/")]
         raise InputError(
-            f"{path}: no array {key} in it; it holds {_listing(entries)}; choose one of these with --key"
+            f"{path}: key must be one of {_listing(entries)}, got {key!r}", parameter="key"
         )
     if len(entries) == 1:
         return list(entries)
@@ -91,12 +99,13 @@ def _choose(path: Path, entries: _Entries, key: str | None) -> list[str]:
         ordered = sorted(picks, key=lambda group: (group.split("/")[-1] != "train", group))
         return [f"{group}/{picks[group]}".lstrip("/") for group in ordered]
     raise InputError(
-        f"{path}: cannot tell which array is the samples; it holds {_listing(entries)}; choose one with --key NAME"
+        f"{path}: key must say which array holds the samples, one of {_listing(entries)}",
+        parameter="key",
     )
 
 
 def _pick(members: _Entries) -> str | None:
-    """The array of one group that is the samples: by its name, else the only table."""
+    """Name of the array of a group that holds the samples: a known name, else the only table."""
     for leaf in DATA_NAMES:
         if leaf in members and len(members[leaf].shape) > 1:
             return leaf
@@ -111,20 +120,20 @@ def _pick(members: _Entries) -> str | None:
 def _load(path: Path, entries: _Entries, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """One array with its samples along the first axis, and its labels.
 
-    When as many labels as *columns* (the last axis) lie beside it, and not as many as rows,
-    the file holds one column a sample, as MATLAB files often do: that axis comes first then.
+    When the number of labels is the number of columns (last axis) and not that of rows, columns
+    are samples, as in many MATLAB files: the last axis is then moved to the front.
     """
     entry = entries[name]
     check_numeric(entry.kind, entry.dtype, f"{path}: array {name}" if name else f"{path}")
-    truth, axis = _find_labels(entries, name)
+    label_entry, axis = _find_labels(entries, name)
     with readable(path):
         array = entry.load()
-        labels = None if truth is None else tidy_labels(truth.load())
+        labels = None if label_entry is None else tidy_labels(label_entry.load())
     return (np.moveaxis(array, axis, 0) if axis else array), labels
 
 
 def _find_labels(entries: _Entries, name: str) -> tuple[_Entry | None, int]:
-    """The labels beside an array, and the axis of the array that they count."""
+    """The labels of an array's samples, and the axis of the array that holds the samples."""
     shape = entries[name].shape
     group = name.rpartition("/")[0]
     beside = [entries.get(f"{group}/{leaf}".lstrip("/")) for leaf in LABEL_NAMES]
@@ -144,7 +153,7 @@ def _listing(entries: _Entries) -> str:
 
 @contextmanager
 def open_entries(path: Path) -> Iterator[_Entries]:
-    """The arrays of a file by name; they can be loaded while the block lasts."""
+    """Arrays of a file by name; they can be loaded inside the block."""
     with ExitStack() as stack:
         with readable(path):
             stream = stack.enter_context(path.open("rb"))
@@ -176,7 +185,7 @@ def _npz_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
 
 
 def _npy_entry(stream: IO[bytes], load: Callable[[], NDArray[Any]]) -> _Entry:
-    """Read the header alone, so that an array nobody asks for is neither decoded nor judged."""
+    """Read the header alone: an array that is not chosen is neither decoded nor checked."""
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -192,10 +201,9 @@ def _read_npy(stream: IO[bytes]) -> NDArray[Any]:
 
 
 def _mat_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
-    import h5py
     from scipy.io import loadmat, whosmat
 
-    if h5py.is_hdf5(stream.name):
+    if _is_hdf5(stream):
         return _hdf5_entries(stream, stack)
 
     def entry(name: str, shape: tuple[int, ...], dtype: str) -> _Entry:
@@ -207,13 +215,22 @@ def _mat_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
     return {name: entry(name, shape, dtype) for name, shape, dtype in whosmat(stream)}
 
 
+def _is_hdf5(stream: IO[bytes]) -> bool:
+    """Whether the file is HDF5 (MATLAB v7.3), without h5py, which older files do not need."""
+    marks = []
+    for place in _HDF5_PLACES:
+        stream.seek(place)
+        marks.append(stream.read(len(_HDF5_MARK)))
+    stream.seek(0)
+    return _HDF5_MARK in marks
+
+
 def _hdf5_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
     """Datasets of an HDF5 file; links to other files are not followed.
 
     MATLAB (v7.3) writes its arrays column by column, so their axes come out reversed.
     """
-    import h5py
-
+    h5py = require("h5py", "hdf5")
     file = stack.enter_context(h5py.File(stream.name, "r"))
     entries: _Entries = {}
 

@@ -1,4 +1,4 @@
-"""A folder of images as samples."""
+"""Samples from a folder of images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg.io._base import InputError, Samples, readable, reason, shape_text
+from enhg._optional import require
+from enhg.exceptions import InputError
+from enhg.io._base import Samples, readable, reason, shape_text
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -28,7 +30,11 @@ def read_folder(
     progress: Callable[[int, int], object] | None = None,
     keep: Callable[[str], bool] = lambda name: True,
 ) -> Samples:
-    """Read every image under `folder` whose name is to be kept; see `enhg.io.read_samples`."""
+    """Read every image under `folder` for whose name `keep` is true.
+
+    The other parameters are those of `enhg.io.read_samples`.
+    """
+    require("PIL.Image", "images")
     names = [name for name in find_images(folder) if keep(name)]
     images: list[NDArray[Any]] = []
     first = ""
@@ -43,17 +49,18 @@ def read_folder(
             images.append(image)
             if image.shape != images[0].shape:
                 raise InputError(
-                    f"{folder}: images differ in size (height×width): "
-                    f"{first} is {shape_text(images[0].shape[:2])}, "
-                    f"{name} is {shape_text(image.shape[:2])}; "
-                    "bring them to one size with, for example, --size 32x32"
+                    f"{folder}: images must have one size (height×width), got "
+                    f"{shape_text(images[0].shape[:2])} ({first}) and "
+                    f"{shape_text(image.shape[:2])} ({name}); set size to resize them",
+                    parameter="size",
                 )
         if progress is not None:
             progress(done, len(names))
     if broken:
         count = "1 image" if len(broken) == 1 else f"{len(broken)} images"
         raise InputError(
-            f"{folder}: {count} cannot be read, first: {broken[0]}; repair or remove what is broken"
+            f"{folder}: {count} cannot be read, first: {broken[0]}; repair or remove the damaged"
+            " files"
         )
     with readable(folder):
         X = np.stack(images)  # uint8, or float32 as soon as one image is deeper than 8 bits
@@ -65,19 +72,19 @@ def find_images(folder: Path) -> list[str]:
 
     Hidden files and folders, and links to folders, are left out.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     with readable(folder):
         for parent, folders, files in os.walk(folder, onerror=_raise):
             folders[:] = [name for name in folders if not name.startswith(".")]
-            found += [
+            paths += [
                 Path(parent, name).relative_to(folder)
                 for name in files
                 if not name.startswith(".") and Path(name).suffix.lower() in IMAGE_SUFFIXES
             ]
-    if not found:
+    if not paths:
         kinds = " ".join(sorted(suffix[1:] for suffix in IMAGE_SUFFIXES))
-        raise InputError(f"{folder}: no images in this folder; images are files named {kinds}")
-    return sorted((path.as_posix() for path in found), key=natural_key)
+        raise InputError(f"{folder}: no images in this folder; known kinds are {kinds}")
+    return sorted((path.as_posix() for path in paths), key=natural_key)
 
 
 def natural_key(name: str) -> tuple[list[list[int | str]], str]:
@@ -95,13 +102,12 @@ def _raise(error: OSError) -> None:
 
 
 def _decode(path: Path, size: tuple[int, int] | None, gray: bool) -> NDArray[Any]:
-    """Pixels of one image: uint8, or float32 when it has more than 8 bits a pixel."""
-    from PIL import Image, ImageOps
-
+    """Pixels of one image: uint8, or float32 when it has more than 8 bits per pixel."""
+    Image, ImageOps = require("PIL.Image", "images"), require("PIL.ImageOps", "images")
     with Image.open(path) as opened:
         image = ImageOps.exif_transpose(opened)
         deep = image.mode == "F" or image.mode.startswith("I")
-        # 16 bits go to the scale of 8; Pillow's own conversion to "L" would clip them to white.
+        # 16 bits are scaled to the range of 8: Pillow's conversion to "L" would clip them to white.
         # PNG and PGM of 16 bits may come as mode "I", which elsewhere means 32 bits.
         sixteen = image.mode.startswith("I;16") or (deep and opened.format in {"PNG", "PPM"})
     if deep:
@@ -115,21 +121,19 @@ def _decode(path: Path, size: tuple[int, int] | None, gray: bool) -> NDArray[Any
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Show transparent pixels as a viewer does; what they hide is often black throughout."""
-    from PIL import Image
-
+    """Blend with white, as viewers do: invisible pixels are often stored as black."""
     if image.mode not in {"LA", "PA", "RGBA"} and "transparency" not in image.info:
         return image
     image = image.convert("RGBA")
+    Image = require("PIL.Image", "images")
     return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
 
 
 def _fault(error: Exception) -> str:
-    """What is wrong with an image, in a few words."""
-    from PIL import Image, UnidentifiedImageError
-
-    if isinstance(error, Image.DecompressionBombError):
+    """Why an image cannot be read, in a few words."""
+    PIL = require("PIL", "images")
+    if isinstance(error, PIL.Image.DecompressionBombError):
         return "too large to open safely, shrink it"
-    if isinstance(error, UnidentifiedImageError):
+    if isinstance(error, PIL.UnidentifiedImageError):
         return "not an image"
     return reason(error)

@@ -1,4 +1,4 @@
-"""The labels that a user gives for some of the samples."""
+"""Labels that are given for some of the samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enhg.io._base import InputError, readable, tidy_labels
+from enhg.exceptions import InputError
+from enhg.io._base import readable, tidy_labels
 from enhg.io.arrays import open_entries
 from enhg.io.images import IMAGE_SUFFIXES
 from enhg.io.tables import LABEL_HEADS, NAME_HEADS, read_rows
@@ -29,14 +30,14 @@ def read_labels(
     ----------
     path : path
         A ``.csv`` with two columns, name and label (or more, when headings say which is which);
-        a ``.csv`` with one column, one row a sample in order, which may be headed ``label``; or a
-        ``.npy`` with one entry a sample. An empty entry, -1, nan and ? mean unlabeled.
+        a ``.csv`` with one column, one row per sample in order, which may be headed ``label``; or
+        a ``.npy`` with one entry per sample. An empty entry, -1, nan and ? mean unlabeled.
     names : sequence of str
         The names of the samples. A name in the file may lack leading folders or the extension of
-        an image, as long as it fits one sample.
+        an image, as long as it matches one sample only.
     truth : array-like, optional
-        The true labels, when the result is to be scored against them: labels that do not occur
-        there are refused, since nothing could agree with them.
+        The true labels that results are scored against: labels that do not occur there are
+        refused, since no sample could agree with them.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def read_labels(
     Raises
     ------
     InputError
-        When the file cannot be read, its rows do not fit the samples, a name is unknown or has
+        When the file cannot be read, its rows do not match the samples, a name is unknown or has
         two labels, or there is no label at all.
     """
     source = Path(path)
@@ -55,14 +56,15 @@ def read_labels(
     elif source.suffix.lower() == ".csv":
         given = _read_csv(source, names)
     else:
-        raise InputError(f"{source}: labels are read from .csv or .npy; give one of these")
+        raise InputError(f"{source}: labels must be a .csv or .npy file")
     if not any(given):
-        raise InputError(f"{source}: no label in it; label at least one sample of each class")
+        raise InputError(f"{source}: must hold labels of at least two classes, got no label")
     if truth is not None:
-        strange = sorted(set(given) - set(label_texts(np.asarray(truth))) - {""})
-        if strange:
+        unknown = sorted(set(given) - set(label_texts(np.asarray(truth))) - {""})
+        if unknown:
             raise InputError(
-                f"{source}: {_some(strange)} not among the true labels of the input; write the labels as they stand there"
+                f"{source}: labels must occur among the true labels of the input, got "
+                f"{_some(unknown)}"
             )
     return np.array(given, dtype=np.str_)
 
@@ -71,12 +73,13 @@ def _read_array(path: Path, count: int) -> list[str]:
     with open_entries(path) as entries:
         entry = entries[""]
         if entry.kind not in "buifU":
-            raise InputError(f"{path}: holds {entry.dtype} values; save labels as numbers or text")
+            raise InputError(f"{path}: labels must be numbers or text, got {entry.dtype}")
         with readable(path):
             array = entry.load()
     if array.size != max(array.shape, default=1) or array.size != count:
         raise InputError(
-            f"{path}: {array.size} labels of shape {array.shape} for {count} samples; give one a sample, -1 for unlabeled"
+            f"{path}: must hold one label for each of {count} samples (-1 for unlabeled), got "
+            f"{array.size} labels of shape {array.shape}"
         )
     return label_texts(array)
 
@@ -84,13 +87,23 @@ def _read_array(path: Path, count: int) -> list[str]:
 def label_texts(labels: NDArray[Any]) -> list[str]:
     """Labels of any type as `read_labels` gives them: text, "" for unlabeled.
 
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> label_texts(np.array([7.0, -1.0]))
     ['7', '']
     """
-    return [_clean(str(label)) for label in tidy_labels(labels).tolist()]
+    return [_normalized(str(label)) for label in tidy_labels(labels).tolist()]
 
 
-def _clean(label: str) -> str:
+def _normalized(label: str) -> str:
     label = label.strip()
     return "" if label.lower() in _UNLABELED else label
 
@@ -106,9 +119,10 @@ def _read_csv(path: Path, names: Sequence[str]) -> list[str]:
         column.pop()
     if len(column) != len(names):
         raise InputError(
-            f"{path}: {len(column)} rows for {len(names)} samples; give one row a sample, or two columns, name and label"
+            f"{path}: must hold one row for each of {len(names)} samples, or two columns, name and "
+            f"label, got {len(column)} rows"
         )
-    return [_clean(label) for label in column]
+    return [_normalized(label) for label in column]
 
 
 def _by_name(path: Path, rows: list[tuple[int, list[str]]], names: Sequence[str]) -> list[str]:
@@ -116,52 +130,57 @@ def _by_name(path: Path, rows: list[tuple[int, list[str]]], names: Sequence[str]
     finder = _Finder(names)
     name_at, label_at, headed = _columns(path, rows[0][1], finder)
     width = len(rows[0][1])
-    found: list[tuple[int, str]] = []
+    labels: list[tuple[int, str]] = []
     unknown: list[str] = []
     for line, cells in rows[headed:]:
         if len(cells) != width:
             raise InputError(
-                f"{path}: row {line} has {len(cells)} cells, the first row {width}; give every row a name and a label"
+                f"{path}: row {line} must have the {width} cells of the first row, got {len(cells)}"
             )
         name = cells[name_at].strip()
-        fits = finder.find(name)
-        if len(fits) > 1:
+        matches = finder.find(name)
+        if len(matches) > 1:
             raise InputError(
-                f"{path}: row {line}: '{name}' fits {_some([names[i] for i in fits])}; write the whole name"
+                f"{path}: row {line}: a name must match one sample, got '{name}', which matches "
+                f"{_some([names[i] for i in matches])}"
             )
-        if fits:
-            found.append((fits[0], _clean(cells[label_at])))
+        if matches:
+            labels.append((matches[0], _normalized(cells[label_at])))
         else:
             unknown.append(name)
     if unknown:
         close = difflib.get_close_matches(unknown[0], names, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"a name there is '{names[0]}'"
-        raise InputError(f"{path}: {_some(unknown)} not among the names of the input; {hint}")
-    return _merge(path, found, names)
+        hint = f"did you mean '{close[0]}'?" if close else f"the first name is '{names[0]}'"
+        raise InputError(
+            f"{path}: names must occur among those of the input, got {_some(unknown)}; {hint}"
+        )
+    return _merge(path, labels, names)
 
 
 def _columns(path: Path, first: list[str], finder: _Finder) -> tuple[int, int, bool]:
-    """Places of the name and the label, and whether the first row is headings."""
+    """Columns of the name and the label, and whether the first row holds headings."""
     heads = [cell.strip().lower() for cell in first]
     name_at = [i for i, head in enumerate(heads) if head in NAME_HEADS]
     label_at = [i for i, head in enumerate(heads) if head in LABEL_HEADS]
     if name_at and label_at:
         return name_at[0], label_at[0], True
     if len(heads) == 2:
-        # "y" alone is no heading here: it is as often the answer to a yes-or-no question.
+        # "y" is no heading here: it is as often a label, for yes.
         headed = name_at == [0] or heads[1] in LABEL_HEADS - {"y"}
         return 0, 1, headed and not finder.find(first[0].strip())
     raise InputError(
-        f"{path}: {len(heads)} columns; head the ones that matter 'name' and 'label', or give these two alone"
+        f"{path}: must have two columns, or columns headed 'name' and 'label', got {len(heads)} "
+        "columns"
     )
 
 
-def _merge(path: Path, found: Iterable[tuple[int, str]], names: Sequence[str]) -> list[str]:
+def _merge(path: Path, given: Iterable[tuple[int, str]], names: Sequence[str]) -> list[str]:
     labels = [""] * len(names)
-    for i, label in found:
+    for i, label in given:
         if label and labels[i] and labels[i] != label:
             raise InputError(
-                f"{path}: {names[i]} has two labels, '{labels[i]}' and '{label}'; keep one"
+                f"{path}: a sample must have one label, got '{labels[i]}' and '{label}' for "
+                f"{names[i]}"
             )
         labels[i] = label or labels[i]
     return labels
@@ -178,7 +197,7 @@ def _some(items: Sequence[str]) -> str:
 
 
 class _Finder:
-    """Samples by their whole name, else by file name, else by file name without extension."""
+    """Samples by whole name, else by file name, else by file name without extension."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = [PurePosixPath(name) for name in names]
@@ -191,7 +210,7 @@ class _Finder:
             self._stem[_stem(self._names[i].name)].append(i)
 
     def find(self, name: str) -> list[int]:
-        """Every sample that `name` fits, by the first of the three ways that finds one."""
+        """Every sample that `name` matches, by the first of the three ways that matches any."""
         if name in self._whole:
             return self._whole[name]
         path = PurePosixPath(name.replace("\\", "/"))
@@ -200,13 +219,13 @@ class _Finder:
             (self._stem, path.name),
             (self._stem, _stem(path.name)),
         ):
-            fits = [i for i in table.get(base, []) if self._folders_agree(i, path)]
-            if fits:
-                return fits
+            matches = [i for i in table.get(base, []) if self._folders_agree(i, path)]
+            if matches:
+                return matches
         return []
 
     def _folders_agree(self, i: int, path: PurePosixPath) -> bool:
-        """Whether the folders of one are the last folders of the other."""
+        """Whether the folders of one path end with those of the other."""
         ours, theirs = self._names[i].parts[-2::-1], path.parts[-2::-1]
         return all(a == b for a, b in zip(ours, theirs, strict=False))
 

@@ -1,4 +1,4 @@
-"""Results onto disk: whole or not at all."""
+"""Writing of results: whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,56 +11,29 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from enhg._atomic import atomic_file
-from enhg.io._base import InputError, reason
+from enhg.exceptions import InputError
+from enhg.io._base import reason
 
 
-def write_labels(
-    path: str | os.PathLike[str],
-    names: Sequence[str],
-    labels: Sequence[Any] | ArrayLike,
-    confidence: Sequence[float] | ArrayLike,
-    columns: Mapping[str, Sequence[Any] | ArrayLike] | None = None,
-) -> None:
-    """Write the table ``name,label,confidence`` as .csv, whole or not at all.
+def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
+    """Write a table as .csv, whole or not at all.
 
     Parameters
     ----------
     path : path
-        The file; its folder is made, and a file of that name is replaced.
-    names, labels, confidence : sequences of length n
-        One entry a sample; the confidence is written with four decimals.
-    columns : mapping of str to sequence, optional
-        More columns, each of length n, under their headings.
+        The file; missing folders are made, and a file of that name is replaced.
+    table : mapping of str to sequence
+        Columns of one length under their headings.
 
     Raises
     ------
     InputError
-        When the file cannot be written.
-    ValueError
-        When the columns differ in length.
+        When the columns differ in length or the file cannot be written.
     """
-    table: dict[str, list[Any]] = {
-        "name": list(names),
-        "label": np.asarray(labels).tolist(),
-        "confidence": [f"{value:.4f}" for value in np.asarray(confidence, dtype=float)],
-    }
-    for head, values in (columns or {}).items():
-        if head in table:
-            raise ValueError(f"column {head} is written already; give it another heading")
-        table[head] = np.asarray(values).tolist()
-    write_table(path, table)
-
-
-def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns under their headings as .csv, whole or not at all; see `write_labels`."""
     lengths = {head: len(values) for head, values in table.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"columns must have one length, got {lengths}")
-
+        raise InputError(f"columns of table must have one length, got {lengths}")
     target = Path(path)
     with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -75,29 +48,29 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]
 
 @contextmanager
 def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
-    """A folder to write results into, which becomes `path` only when the block succeeds.
+    """Folder to write results into, which becomes `path` only when the block succeeds.
 
     Parameters
     ----------
     path : path
         The folder of the results; missing parents are made.
     overwrite : bool, default=False
-        Allow `path` to hold files: those of the same names are replaced one by one, each at a
-        stroke, and all others are left alone.
+        Allow `path` to hold files: those of the same names are replaced, each in one step, and all
+        others are left alone.
 
     Yields
     ------
     Path
-        A temporary folder beside `path`, or inside it when `path` exists (it may be another disk,
-        and its parent need not be writable). When the block raises, also on Ctrl-C, it is
-        removed, with any parents that were made for it.
+        A temporary folder beside `path`, or inside it when `path` exists (it may be on another
+        disk, and its parent need not be writable). When the block raises, also on Ctrl-C, the
+        folder is removed, with any parents that were made for it.
 
     Raises
     ------
     InputError
         On entry, when `path` is a file, holds files and `overwrite` is not set, or cannot be
-        written. At the end, when the results cannot be moved; they stay where they are then,
-        and the message says where.
+        written. At the end, when the results cannot be moved; they stay in the temporary folder,
+        which the message names.
 
     Examples
     --------
@@ -122,28 +95,30 @@ def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iter
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         for parent in parents:
-            with suppress(OSError):  # someone else uses it by now
+            with suppress(OSError):  # another process may use it by then
                 parent.rmdir()
         raise
     try:
         _move(folder, target, overwrite)
     except OSError as error:
         raise InputError(
-            f"{target}: the results cannot be moved there ({reason(error)}); find them in {folder}"
+            f"{target}: the results cannot be moved there ({reason(error)}); they are in {folder}"
         ) from error
 
 
 def _check_target(target: Path, overwrite: bool) -> None:
     if target.exists() and not target.is_dir():
-        raise InputError(f"{target}: is a file, a folder is needed; choose another name")
+        raise InputError(f"{target}: must be a folder, got a file")
     if not overwrite and target.exists() and any(target.iterdir()):
         raise InputError(
-            f"{target}: exists and is not empty; choose another name, or pass --overwrite to replace files of the same names"
+            f"{target}: must be new or empty, got a folder that holds files; set overwrite to "
+            "replace files of the same names",
+            parameter="overwrite",
         )
 
 
 def _move(folder: Path, target: Path, overwrite: bool) -> None:
-    """Move what `folder` holds into `target`, or make it `target`."""
+    """Move the contents of `folder` into `target`, or rename it if there is no `target`."""
     if not target.exists():
         folder.rename(target)
         return
@@ -152,7 +127,7 @@ def _move(folder: Path, target: Path, overwrite: bool) -> None:
         if there.is_dir() != item.is_dir() and there.exists():
             raise FileExistsError(f"{there.name} is a file on one side and a folder on the other")
         if there.is_file() and not overwrite:
-            raise FileExistsError(f"{there.name} has appeared there meanwhile")
+            raise FileExistsError(f"{there.name} has been written there meanwhile")
     for item, there in moves:
         if item.is_dir():
             there.mkdir(exist_ok=True)
@@ -166,6 +141,4 @@ def _writable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({reason(error)}); choose another place"
-        ) from error
+        raise InputError(f"{path}: cannot be written ({reason(error)})") from error

@@ -1,4 +1,4 @@
-"""Samples from a folder or file of any known kind."""
+"""Samples from a folder or file of any supported kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from stat import S_ISDIR
 
-from enhg.io._base import InputError, Samples, check_finite, readable
+from enhg.exceptions import InputError
+from enhg.io._base import Samples, check_finite, readable
 from enhg.io.arrays import ARRAY_SUFFIXES, read_arrays
 from enhg.io.images import read_folder
 from enhg.io.tables import read_table
@@ -29,29 +30,30 @@ def read_samples(
         One of these:
 
         - A folder: every image in it and in its subfolders, in natural order (img2 before
-          img10), turned upright by its EXIF orientation. Images of more than 8 bits a pixel give
-          float32; 16 bits are brought to the scale 0–255, 32 bits and floats keep their values.
-          Transparency is shown on white. Of an animation the first frame counts.
+          img10), turned by its EXIF orientation. Images of more than 8 bits per pixel give
+          float32; 16 bits are scaled to 0–255, 32 bits and floats keep their values. Transparent
+          pixels are blended with white. Only the first frame of an animation is read.
         - ``.npy``: samples × features, samples × height × width, or samples × height × width ×
           channels.
         - ``.npz``, ``.mat``, ``.h5``, ``.hdf5``: the array `key`; else the one called X, x, data,
           fea, features, images or embeddings; else the only table of numbers. Groups that hold
           arrays of the same names (train, test) are joined, train first, then by name. A vector
-          beside it called y, Y, labels, Label, label, gnd, target or targets, one entry a sample,
-          is the truth. **Rows are samples**, with one exception: when the labels are as many as
-          the columns (the last axis) and not as many as the rows, columns are samples.
+          beside it called y, Y, labels, Label, label, gnd, target or targets, one entry per
+          sample, holds the true labels. **Rows are samples**, with one exception: when the number
+          of labels is that of the columns (last axis) and not that of the rows, columns are
+          samples.
         - ``.csv``: comma, semicolon or tab separated, with or without headings. Columns are
           features, except one headed label, labels, class, target or y, and the first, which
-          holds the names when none of its cells is a number or its heading says so (name, file,
-          id, index, or nothing as pandas writes it).
+          holds the names when none of its cells is a number or when it is headed name, file, id,
+          index or, as by pandas, nothing.
     key : str, optional
         The array to read, for files that hold several; ``train/data`` reaches into groups.
     size : (int, int), optional
-        Height and width that every image is resized to, antialiased. For folders alone.
+        Height and width that every image is resized to, antialiased. For folders only.
     gray : bool, default=True
-        Turn images to gray; else to red, green and blue. For folders alone.
+        Convert images to gray; else to red, green and blue. For folders only.
     progress : callable, optional
-        Called with the number of images done and the total after each image.
+        Called with (number of images read, total) after each image.
 
     Returns
     -------
@@ -63,6 +65,8 @@ def read_samples(
     InputError
         When the input is missing, unreadable, of an unknown kind, ambiguous, empty, not real
         numbers, or holds NaN or infinite values. Objects in files are refused, never unpickled.
+    MissingDependencyError
+        When images or HDF5 files are read without the extra `images` or `hdf5`.
 
     Examples
     --------
@@ -80,10 +84,15 @@ def read_samples(
         is_folder = S_ISDIR(source.stat().st_mode)
     suffix = source.suffix.lower()
     if key is not None and (is_folder or suffix in {".npy", ".csv"}):
-        raise InputError(f"{source}: has no arrays to choose from; leave out --key")
+        raise InputError(
+            f"{source}: key must be None where there are no named arrays, got {key!r}",
+            parameter="key",
+        )
     if size is not None and (not is_folder or min(size) < 1):
         raise InputError(
-            f"{source}: --size {size[0]}x{size[1]} does not fit; it resizes images of a folder, to at least 1x1"
+            f"{source}: size must be None, or for a folder of images a height and a width of at "
+            f"least 1, got {size[0]}×{size[1]}",
+            parameter="size",
         )
     if is_folder:
         samples = read_folder(source, size, gray, progress)
@@ -93,7 +102,8 @@ def read_samples(
         samples = read_table(source)
     else:
         raise InputError(
-            f"{source}: unknown kind of file; give a folder of images, or one of {' '.join(ARRAY_SUFFIXES)} .csv"
+            f"{source}: must be a folder of images or a file of kind "
+            f"{' '.join(ARRAY_SUFFIXES)} .csv"
         )
     check_finite(samples)
     return samples

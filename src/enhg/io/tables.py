@@ -1,4 +1,4 @@
-"""Tables in text files (.csv) as samples."""
+"""Samples from tables in text files (.csv)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg.io._base import InputError, Samples, readable, tidy_labels
+from enhg.exceptions import InputError
+from enhg.io._base import Samples, readable, tidy_labels
 
 LABEL_HEADS = frozenset({"label", "labels", "class", "target", "y"})
 NAME_HEADS = frozenset({"name", "names", "file", "filename", "path", "image", "id", "index"})
@@ -22,12 +23,12 @@ _Row = tuple[int, list[str]]
 
 @dataclass(frozen=True)
 class _Layout:
-    """What the columns of a table are: their headings and the places of two of them."""
+    """Roles of the columns of a table."""
 
     heads: list[str]
     label: int | None
     lead: int  # the first column that is not the label: the names, or a feature
-    named: bool  # the heading says that `lead` holds names
+    named: bool  # whether `lead` is headed as a column of names
     features: list[int]  # the columns after `lead`
 
 
@@ -36,12 +37,12 @@ def read_table(path: Path) -> Samples:
     rows = ((line, cells) for line, cells in read_rows(path) if cells)
     start = list(islice(rows, 2))
     if not start:
-        raise InputError(f"{path}: the table is empty; give at least one sample")
+        raise InputError(f"{path}: the table must hold at least one sample, got no rows")
     headed = _has_header(*(cells for _, cells in start))
     layout = _layout(path, start[0][1], headed)
     lines, leads, labels, values = _read_body(path, chain(start[headed:], rows), layout)
     if not lines:
-        raise InputError(f"{path}: the table has a header and no rows; give at least one sample")
+        raise InputError(f"{path}: the table must hold at least one sample, got only headings")
     X = np.stack(values)
     if layout.named or all(cell and _number(cell) is None for cell in leads):
         names = leads
@@ -53,15 +54,15 @@ def read_table(path: Path) -> Samples:
         ]
         X = np.hstack([np.stack(lead), X])
     if X.shape[1] == 0:
-        raise InputError(f"{path}: no column of numbers; give one column for each feature")
-    truth = None if layout.label is None else _as_labels(labels)
-    return Samples(X, names, None, truth, path)
+        raise InputError(f"{path}: must have a column of numbers for each feature, got none")
+    true_labels = None if layout.label is None else _as_labels(labels)
+    return Samples(X, names, None, true_labels, path)
 
 
 def read_rows(path: Path) -> Iterator[_Row]:
     """Lines of a comma, semicolon or tab separated file: line number and cells.
 
-    A blank line has no cells. Names of any encoding survive as surrogate escapes.
+    A blank line has no cells. Names that are not UTF-8 are kept as surrogate escapes.
     """
     with (
         readable(path),
@@ -75,7 +76,7 @@ def read_rows(path: Path) -> Iterator[_Row]:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """The first delimiter that cuts all lines into as many cells, else the most frequent one."""
+    """First delimiter that splits all lines into one number of cells, else the most frequent."""
     for delimiter in "\t;,":
         widths = {len(cells) for cells in csv.reader(lines, delimiter=delimiter) if cells}
         if len(widths) == 1 and widths != {1}:
@@ -84,11 +85,11 @@ def _delimiter(lines: list[str]) -> str:
 
 
 def _has_header(first: list[str], second: Sequence[str] = ()) -> bool:
-    """Whether the first row is headings.
+    """Whether the first row holds headings.
 
-    It is when a cell is one of the known headings, when the numbers of the second row all stand
-    under text (the first of them perhaps under nothing, as pandas writes its row numbers), or
-    when it is what pandas writes for unnamed columns: nothing, 0, 1, 2, …
+    True in three cases: a cell is a known heading; every number of the second row is below text
+    (the first may be below an empty cell, as pandas writes row numbers); or the row is what pandas
+    writes for unnamed columns: an empty cell, 0, 1, 2, …
     """
     heads = [cell.strip().lower() for cell in first]
     if any(head in LABEL_HEADS or head in NAME_HEADS for head in heads):
@@ -101,18 +102,18 @@ def _has_header(first: list[str], second: Sequence[str] = ()) -> bool:
 
 
 def _layout(path: Path, first: list[str], headed: bool) -> _Layout:
-    """Read the roles of the columns off the headings; without them, off nothing."""
+    """Roles of the columns, by their headings if there are any."""
     heads = [f"{i + 1}" for i in range(len(first))]
     known = [cell.strip().lower() for cell in first] if headed else heads
     if headed:
         heads = [f"{cell.strip() or i + 1}" for i, cell in enumerate(first)]
     labels = [i for i, head in enumerate(known) if head in LABEL_HEADS]
     if len(labels) > 1:
-        found = ", ".join(heads[i] for i in labels)
-        raise InputError(f"{path}: more than one column of labels ({found}); keep one")
+        texts = ", ".join(heads[i] for i in labels)
+        raise InputError(f"{path}: must have at most one column of labels, got {texts}")
     rest = [i for i in range(len(heads)) if i not in labels]
     if not rest:
-        raise InputError(f"{path}: no column of numbers; give one column for each feature")
+        raise InputError(f"{path}: must have a column of numbers for each feature, got none")
     named = headed and known[rest[0]] in NAME_HEADS | {""}
     return _Layout(heads, labels[0] if labels else None, rest[0], named, rest[1:])
 
@@ -129,7 +130,8 @@ def _read_body(
     for line, cells in rows:
         if len(cells) != len(layout.heads):
             raise InputError(
-                f"{path}: row {line} has {len(cells)} cells, the first row {len(layout.heads)}; give every row the same columns"
+                f"{path}: row {line} must have the {len(layout.heads)} cells of the first row, got "
+                f"{len(cells)}"
             )
         lines.append(line)
         leads.append(cells[layout.lead].strip())
@@ -148,9 +150,10 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
     column, cell = next(
         (head, cell) for head, cell in zip(heads, cells, strict=True) if _number(cell) is None
     )
-    fault = f"'{cell}' is not a number" if cell.strip() else "the cell is empty"
     raise InputError(
-        f"{path}: row {line}, column {column}: {fault}; correct it, or head the column 'label' if it holds labels"
+        f"{path}: row {line}, column {column}: must be a number, got "
+        + (f"'{cell}'" if cell.strip() else "an empty cell")
+        + "; a column of labels must be headed 'label'"
     )
 
 

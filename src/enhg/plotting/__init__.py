@@ -1,7 +1,7 @@
-"""Pictures of samples and results; the only room that imports matplotlib.
+"""Plots of samples and results; the only package that imports matplotlib (extra `plot`).
 
-Every `plot_…` takes what it draws first and options by name, draws on the axes it is given, or on
-new ones of pyplot's, and returns them.
+Every `plot_…` function draws on the axes `ax`, by default on those of a new figure of pyplot, and
+returns the axes.
 """
 
 from enhg.plotting._drawing import new_figure
@@ -14,7 +14,6 @@ from enhg.plotting.curves import (
     plot_path,
     plot_spectrum,
 )
-from enhg.plotting.demo import save_pictures
 from enhg.plotting.images import (
     plot_clusters,
     plot_hyperedge,
@@ -41,5 +40,4 @@ __all__ = [
     "plot_path",
     "plot_recovery",
     "plot_spectrum",
-    "save_pictures",
 ]

@@ -1,4 +1,4 @@
-"""Points, bars and lines: embedding, eigenvalues, coefficients, scores."""
+"""Plots of points, bars and lines: embedding, eigenvalues, coefficients, scores."""
 
 from __future__ import annotations
 
@@ -9,31 +9,43 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from enhg.learning.cluster_count import ClusterCount
-from enhg.plotting._drawing import COLORS, MARKERS, counted, given_or_new, one_each, valid_rows
+from enhg.plotting._drawing import (
+    COLORS,
+    MARKERS,
+    check_one_per_sample,
+    check_rows,
+    counted,
+    given_or_new,
+    outline,
+)
 from enhg.representation.path import ElasticNetPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_LINES = 10  # of a path that have a color and a name
+_MOST_LINES = 10  # lines of a path with a color and a name
 
 
 def plot_embedding(
     embedding: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Samples as points in the plane of the embedding's two main directions.
+    """Samples as points, in the plane of the two main directions of the embedding.
 
     Parameters
     ----------
     embedding : array of shape (n_samples, n_dimensions)
         For example `HypergraphClustering.embedding_`.
     labels : array of shape (n_samples,), optional
-        Decide colors and markers, and are written in the middle of their samples.
+        Determine colors and markers; each is written at the median of its samples.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     points, share = _main_plane(np.asarray(embedding, dtype=float))
-    labels = np.full(len(points), "") if labels is None else one_each("labels", labels, len(points))
+    labels = (
+        np.full(len(points), "")
+        if labels is None
+        else check_one_per_sample("labels", labels, len(points))
+    )
     ax = given_or_new(ax, (6, 6))
     kinds = np.unique(labels)
     for at, kind in enumerate(kinds):
@@ -62,15 +74,16 @@ def plot_embedding(
 def plot_spectrum(
     eigenvalues: ArrayLike, n_clusters: int | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """The largest eigenvalues of Θ, falling, with a line after the `n_clusters` first.
+    """The largest eigenvalues of Θ in decreasing order.
 
     Parameters
     ----------
     eigenvalues : array
-        For example `HypergraphClustering.spectrum_.values`.
+        For example `HypergraphClustering.spectrum_.eigenvalues`.
     n_clusters : int, optional
+        A line is drawn after this many eigenvalues.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     values = np.asarray(eigenvalues, dtype=float)
     ax = given_or_new(ax, (6, 4))
@@ -79,36 +92,40 @@ def plot_spectrum(
         ax.axvline(n_clusters + 0.5, color=COLORS[8], ls="--", lw=1)
         inwards = "left" if n_clusters < len(values) / 2 else "right"
         ax.annotate(
-            f" {n_clusters} clusters ", (n_clusters + 0.5, 0.97),
+            f" {counted(n_clusters, 'cluster')} ", (n_clusters + 0.5, 0.97),
             xycoords=("data", "axes fraction"), va="top", ha=inwards, color=COLORS[8],
         )  # fmt: skip
-    ax.set(title="Spectrum of the hypergraph", xlabel="eigenvalue number", ylabel="eigenvalue of Θ")
+    ax.set(
+        title="Spectrum of the hypergraph",
+        xlabel="number of the eigenvalue",
+        ylabel="eigenvalue of Θ",
+    )
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
 def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
-    """The score of every number of clusters, the best and the runner-up in color.
+    """The score of every number of clusters, the estimate and the runner-up in color.
 
     Parameters
     ----------
     count : ClusterCount
         For example `HypergraphClustering.cluster_count_`.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     ax = given_or_new(ax, (6, 4))
     ax.bar(np.arange(1, len(count.scores) + 1), count.scores, color="#d0d4d8")
-    named = {"best": (count.n_clusters, COLORS[0]), "runner-up": (count.runner_up, COLORS[1])}
-    if count.n_clusters == count.runner_up:  # there is no other
+    named = {"estimate": (count.n_clusters, COLORS[0]), "runner-up": (count.runner_up, COLORS[1])}
+    if count.n_clusters == count.runner_up:  # no other number was scored
         del named["runner-up"]
     for name, (k, color) in named.items():
         ax.bar(k, count.scores[k - 1 : k], color=color, label=f"{name}: {k}")
     ax.legend(frameon=False)
-    guess = counted(count.n_clusters, "cluster")
+    title = counted(count.n_clusters, "cluster")
     ax.set(
-        title=guess if count.reliable else f"Not sure: perhaps {guess}", xlabel="number of clusters",
-        ylabel="score: the gap after that many eigenvalues",
+        title=title if count.reliable else f"{title} (not reliable)", xlabel="number of clusters",
+        ylabel="score",
     )  # fmt: skip
     ax.locator_params(axis="x", integer=True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -127,16 +144,20 @@ def plot_path(
     Parameters
     ----------
     path : ElasticNetPath
+        Result of `elastic_net_path`.
     atoms : array of int, optional
-        Which coefficients; by default all that are ever used. The ten that grow largest are named.
+        Atoms whose coefficients are drawn; by default all that are non-zero anywhere on the path.
+        The ten with the largest coefficients have a color and a name.
     names : array of shape (n_atoms,), optional
-        For the legend, of every atom, drawn or not; by default the rows, from 0.
+        Names of all atoms for the legend; by default their numbers, from 0.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     Z = path.coefficients
-    shown = np.unique(Z.indices) if atoms is None else valid_rows("atoms", atoms, Z.shape[1])
-    texts = np.arange(Z.shape[1]) if names is None else one_each("names", names, Z.shape[1])
+    shown = np.unique(Z.indices) if atoms is None else check_rows("atoms", atoms, Z.shape[1])
+    texts = (
+        np.arange(Z.shape[1]) if names is None else check_one_per_sample("names", names, Z.shape[1])
+    )
     values = Z[:, shown].toarray()
     named = np.argsort(-np.abs(values).max(axis=0), kind="stable")[:_MOST_LINES]
     ax = given_or_new(ax, (6, 4))
@@ -145,7 +166,7 @@ def plot_path(
     for color, at in zip(COLORS, np.sort(named), strict=False):
         ax.plot(path.fraction, values[:, at], color=color, lw=1.4, label=str(texts[shown[at]]))
     if len(shown):
-        ax.legend(title="sample", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1.02))
+        ax.legend(title="atom", fontsize="small", loc="upper left", bbox_to_anchor=(1, 1.02))
     ax.set(
         title=f"Path of sample {path.index}, ridge {path.ridge:g}", xlabel="s = ‖z‖₁ / max ‖z‖₁",
         ylabel="coefficient", xlim=(0, 1),
@@ -161,17 +182,17 @@ def plot_coefficients(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """The coefficients of one sample as lines over the samples that rebuild it.
+    """The coefficients of one sample as vertical lines over the atoms.
 
     Parameters
     ----------
-    coefficients : array of shape (n_samples,)
+    coefficients : array of shape (n_atoms,)
     threshold : float, optional
-        Drawn at ±threshold: what lies beyond is prominent.
+        Drawn at ±threshold.
     group : slice, optional
-        Samples to put on a darker ground: the sample's own class.
+        Atoms with a darker background, for example those of the sample's own class.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     z = np.asarray(coefficients, dtype=float)
     ax = given_or_new(ax, (8, 2.6))
@@ -182,7 +203,7 @@ def plot_coefficients(
     if threshold is not None:
         for side in (-threshold, threshold):
             ax.axhline(side, color=COLORS[2], lw=0.9, ls="--")
-    ax.set(xlabel="sample", ylabel="coefficient", xlim=(-0.5, len(z) - 0.5))
+    ax.set(xlabel="atom", ylabel="coefficient", xlim=(-0.5, len(z) - 0.5))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -195,8 +216,20 @@ def plot_comparison(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Scores of several methods over a few cases; the main one heavy, those that begin with its
-    name dashed. The legend stands to the right of the axes."""
+    """Scores of several methods over a few cases.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of (str, float)
+        Cases and scores of every method.
+    main : str
+        The method with a heavy line; those whose names begin with it are dashed.
+    ylabel : str
+    legend : bool, default=True
+        Draw a legend to the right of the axes.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    """
     ax = given_or_new(ax, (6, 4.4))
     for at, (name, points) in enumerate(curves.items()):
         across, up = zip(*points, strict=True) if points else ((), ())
@@ -222,7 +255,16 @@ def plot_curves(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Scores against a parameter, one line a name, on a logarithmic scale that holds zero."""
+    """Scores against a parameter, on a logarithmic scale that includes zero.
+
+    Parameters
+    ----------
+    curves : mapping of str to (array, array)
+        Values of the parameter and scores, one line per name.
+    xlabel, ylabel : str
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    """
     ax = given_or_new(ax, (6, 4))
     smallest = min(float(x) for across, _ in curves.values() for x in np.asarray(across) if x > 0)
     for at, (name, (across, up)) in enumerate(curves.items()):
@@ -244,18 +286,16 @@ def plot_curves(
 
 
 def _main_plane(points: NDArray) -> tuple[NDArray, NDArray]:
-    """The rows on their two main axes, and the share of the variance that each carries."""
+    """Coordinates in the two main directions, and the share of the variance of each."""
     left, lengths, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    found = min(2, len(lengths))
+    count = min(2, len(lengths))
     plane, share = np.zeros((len(points), 2)), np.zeros(2)
-    plane[:, :found] = left[:, :found] * lengths[:found]
-    share[:found] = lengths[:found] ** 2 / max((lengths**2).sum(), np.finfo(float).tiny)
+    plane[:, :count] = left[:, :count] * lengths[:count]
+    share[:count] = lengths[:count] ** 2 / max((lengths**2).sum(), np.finfo(float).tiny)
     return plane, share
 
 
 def _write(ax: Axes, across: float, up: float, text: str) -> None:
-    """Text that can be read on top of points."""
-    from matplotlib.patheffects import withStroke
-
-    halo = [withStroke(linewidth=3, foreground="white")]
+    """Write text that is legible on top of points."""
+    halo = outline("white", 3)
     ax.text(across, up, text, ha="center", va="center", weight="bold", path_effects=halo)

@@ -1,4 +1,4 @@
-"""Matrices as pictures: coefficients, incidence, classes against labels."""
+"""Plots of matrices: coefficients, incidence, confusion."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 from sklearn.metrics.cluster import contingency_matrix
 
+from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
-from enhg.plotting._drawing import COLORS, given_or_new, one_each
+from enhg.plotting._drawing import COLORS, check_one_per_sample, given_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_WRITTEN = 20  # classes up to which counts are written into the cells
-_MOST_NAMED = 50  # classes up to which each has a tick of its own
-_MOST_CELLS = 400  # a side of the picture of a matrix
-_BLACK = 0.9  # quantile: a centroid has ten times the membership of the others
+_MOST_NAMED = 50  # classes up to which every class has a tick
+_MOST_CELLS = 400  # per side of the picture of a matrix
+_BLACK = 0.9  # quantile drawn black: a centroid has about ten times the membership of the others
 
 
 def plot_coefficient_matrix(
@@ -29,53 +30,56 @@ def plot_coefficient_matrix(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """|Z| as a picture, the darker the larger; every row in parts of its largest entry.
+    """|Z| as a picture, the darker the larger; every row is divided by its largest entry.
 
     Parameters
     ----------
     coefficients : array or sparse array of shape (n_samples, n_samples)
         For example `ElasticNetHypergraph.representation_.coefficients`.
     labels : array of shape (n_samples,), optional
-        Samples are ordered by them.
+        Rows and columns are sorted by them.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     Z = abs(sparse.csr_array(coefficients))
     largest = Z.max(axis=1).toarray().ravel()
     Z = sparse.diags_array(1 / np.where(largest > 0, largest, 1)) @ Z
     if labels is not None:
         for size in Z.shape:
-            labels = one_each("labels", labels, size)
+            labels = check_one_per_sample("labels", labels, size)
     ax = given_or_new(ax, (5.5, 5.5))
     if labels is None:
         _draw_matrix(ax, Z)
     else:
         kinds, codes = np.unique(labels, return_inverse=True)
         _draw_blocks(ax, Z, kinds, codes, codes)
-    ax.set(title="Coefficients", xlabel="rebuilding sample", ylabel="sample")
+    ax.set(title="Coefficients", xlabel="atom", ylabel="sample")
     return ax
 
 
 def plot_incidence(
     hypergraph: Hypergraph, labels: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """The incidence matrix H, the darker the larger the membership; a tenth of them are black.
+    """The incidence matrix H, the darker the larger the membership; a tenth of them is black.
 
     Parameters
     ----------
     hypergraph : Hypergraph
         For example `ElasticNetHypergraph.graph_`.
     labels : array of shape (n_vertices,), optional
-        Vertices are ordered by them, and hyperedges by the label that has most of each: outside
-        of the blocks on the diagonal are members of another label.
+        Vertices are sorted by them, and hyperedges by the label with the largest total
+        membership: members of another label lie outside the diagonal blocks.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     if not isinstance(hypergraph, Hypergraph):
-        raise ValueError(f"hypergraph must be a Hypergraph, got a {type(hypergraph).__name__}")
+        raise InputError(
+            f"hypergraph must be a Hypergraph, got a {type(hypergraph).__name__}",
+            parameter="hypergraph",
+        )
     H = hypergraph.incidence
     if labels is not None:
-        labels = one_each("labels", labels, hypergraph.n_vertices)
+        labels = check_one_per_sample("labels", labels, hypergraph.n_vertices)
     ax = given_or_new(ax, (5.5, 5.5))
     if labels is None:
         _draw_matrix(ax, H)
@@ -96,16 +100,16 @@ def plot_confusion(
     match: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """How many samples of each class (row) got each label (column).
+    """Number of samples of each true class (row) with each predicted label (column).
 
     Parameters
     ----------
     labels_true, labels_pred : arrays of shape (n_samples,)
-    match : bool
-        The predicted labels are clusters, whose numbers mean nothing: each is put under the
-        class it fits best, one to one, and what finds no partner comes last.
+    match : bool, default=False
+        The predicted labels are clusters: each column is placed under the class that it matches
+        best, one to one; clusters and classes without a partner come last.
     ax : Axes, optional
-        Where to draw.
+        Axes to draw on; by default those of a new figure.
     """
     table, rows, columns = confusion(labels_true, labels_pred, match)
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
@@ -120,14 +124,14 @@ def plot_confusion(
         ax.set_xticks(np.arange(len(columns)), columns)
         ax.set_yticks(np.arange(len(rows)), rows)
     ax.set_title("Classes and clusters, best matching" if match else "Classes and predictions")
-    ax.set(xlabel="cluster" if match else "predicted", ylabel="truth")
+    ax.set(xlabel="cluster" if match else "predicted class", ylabel="true class")
     return ax
 
 
 def confusion(
     labels_true: ArrayLike, labels_pred: ArrayLike, match: bool
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Counts of (class, predicted), and the names of rows and columns; see `plot_confusion`."""
+    """Counts of (true, predicted), and the labels of rows and columns; see `plot_confusion`."""
     classes, predicted = np.unique(labels_true), np.unique(labels_pred)
     if not match:
         both = np.union1d(classes, predicted)
@@ -140,7 +144,7 @@ def confusion(
 
 
 def _draw_matrix(ax: Axes, matrix: sparse.csr_array) -> None:
-    """The matrix in few enough cells, each of the gray of its largest entry."""
+    """Draw a matrix in at most 400×400 cells, each as dark as its largest entry."""
     entries = matrix.tocoo()
     cells = np.minimum(matrix.shape, _MOST_CELLS)
     picture = np.zeros(cells)
@@ -159,7 +163,7 @@ def _draw_matrix(ax: Axes, matrix: sparse.csr_array) -> None:
 def _draw_blocks(
     ax: Axes, matrix: sparse.csr_array, kinds: NDArray, rows: NDArray, columns: NDArray
 ) -> None:
-    """The matrix, rows and columns ordered by their codes, with the names of these."""
+    """Draw a matrix with rows and columns sorted by their codes, with the names of the codes."""
     by_rows, by_columns = (np.argsort(codes, kind="stable") for codes in (rows, columns))
     _draw_matrix(ax, matrix[by_rows][:, by_columns])
     for axis, line, codes in ((ax.yaxis, ax.axhline, rows), (ax.xaxis, ax.axvline, columns)):

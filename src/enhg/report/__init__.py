@@ -1,4 +1,4 @@
-"""The report: one HTML page of what a run found, which needs nothing but a browser."""
+"""The report of a run: one HTML page that needs nothing but a browser."""
 
 from enhg.report._page import write_report
 

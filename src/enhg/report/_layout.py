@@ -1,4 +1,4 @@
-"""Points of many dimensions as a map: neighbors stay neighbors, groups stand apart."""
+"""Map of points of many dimensions in the plane, which keeps neighbors together."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from sklearn.neighbors import NearestNeighbors
 
 _NEIGHBORS = 30
 _ROUNDS = 600
-_REPELLED = 4  # random others that push a point away, each time a neighbor draws it
+_REPELLED = 4  # random points that repel a point in every round
 _PUSH = 0.25
-_PULL = 0.02  # of its distance, towards the middle
-_START = 10.0  # the width of the map that the moves begin from
+_PULL = 0.02  # towards the center, relative to the distance from it
+_START = 10.0  # half width of the initial map
 _LONGEST_MOVE = 4.0
 
 
 def lay_out(points: NDArray) -> NDArray:
-    """A place in the plane for every point, within [0, 1]².
+    """Places in [0, 1]² for points of many dimensions.
 
-    From the plane of the two main directions, every point is drawn again and again towards one
-    of its nearest neighbors and pushed away from a few random points, by the forces of the
-    kernel 1/(1 + d²) and ever shorter moves (as in LargeVis and UMAP); a slight pull to the
-    middle keeps groups together. Near is near, but how far groups are apart means little.
+    Starting from the two main directions, each round moves every point towards one of its nearest
+    neighbors and away from a few random points, by the forces of the kernel 1/(1 + d²) with
+    decreasing step (as in LargeVis and UMAP); a small pull to the center keeps groups together.
+    Neighbors are near each other; distances between groups mean little.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_dimensions)
     """
     n = len(points)
     rng = np.random.default_rng(0)
@@ -39,18 +43,18 @@ def lay_out(points: NDArray) -> NDArray:
 
 
 def _neighbors(points: NDArray) -> NDArray:
-    """The nearest others of every point, a row each."""
+    """Nearest neighbors of every point, one row each."""
     count = min(_NEIGHBORS, len(points) - 1)
-    # Equal points would otherwise be neighbors of each other alone, in knots.
+    # Without noise, equal points would have only each other as neighbors.
     jitter = np.random.default_rng(1).normal(scale=1e-4 * (points.std() or 1), size=points.shape)
     model = NearestNeighbors(n_neighbors=count).fit(points + jitter)
     return model.kneighbors(return_distance=False)
 
 
 def _main_plane(points: NDArray) -> NDArray:
-    centerd = points - points.mean(axis=0)
-    _, directions = np.linalg.eigh(centerd.T @ centerd)
-    plane = centerd @ directions[:, : -min(2, points.shape[1]) - 1 : -1]
+    centered = points - points.mean(axis=0)
+    _, directions = np.linalg.eigh(centered.T @ centered)
+    plane = centered @ directions[:, : -min(2, points.shape[1]) - 1 : -1]
     plane = np.hstack([plane, np.zeros((len(points), 2 - plane.shape[1]))])
     return _START * plane / (np.abs(plane).max() or 1)
 

@@ -1,4 +1,4 @@
-"""The page as one file: data, pictures, style and script inside the template."""
+"""Writing of the page: data, pictures, style and script inside one file."""
 
 from __future__ import annotations
 
@@ -11,65 +11,57 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from numpy.typing import NDArray
-
 from enhg._atomic import atomic_file
 from enhg.io import Samples
-from enhg.learning.classification import HypergraphClassifier
-from enhg.learning.clustering import HypergraphClustering
-from enhg.report._content import content, run_of
-from enhg.report._pictures import Pictures, pictures_of
-from enhg.report._results import results_of
+from enhg.report._content import run_content, sample_content
+from enhg.report._pictures import Pictures, draw_pictures
+from enhg.report._results import make_results
 from enhg.report._selection import select
-from enhg.structures.elastic_net import ElasticNetHypergraph
+from enhg.run import Model, Run, fitted_structure
 
 _SCRIPTS = ("page.js", "panel.js", "map.js", "drawings.js")
 
 
 def write_report(
     path: Path,
+    run: Run,
     samples: Samples,
-    model: HypergraphClustering | HypergraphClassifier,
-    structure: ElasticNetHypergraph,
+    model: Model,
     *,
-    stages: Sequence[tuple[str, float]],
-    warnings: Sequence[str],
     summary: Sequence[tuple[str, str]],
     command: str,
-    given: NDArray | None = None,
 ) -> None:
     """Write the report of a run as one HTML file, whole or not at all.
 
     Parameters
     ----------
     path : Path
-        The file, in a folder that exists; a file of that name is replaced.
+        The file, in an existing folder; a file of that name is replaced.
+    run : Run
+        Record of a clustering or classification.
     samples : Samples
+        The samples of the run.
     model : HypergraphClustering or HypergraphClassifier
-        Fitted on the graph of `structure`.
-    structure : ElasticNetHypergraph
-        Fitted on the samples.
-    stages : sequence of (name, seconds)
-    warnings : sequence of str
+        The learner of the run, with an `ElasticNetHypergraph` as structure.
     summary : sequence of (name, text)
+        Lines of the summary.
     command : str
-        The command line that was run.
-    given : array of str of shape (n_samples,), optional
-        For a classifier: the labels it was given, "" where none.
+        The command line of the run.
     """
-    results = results_of(model, structure, samples.labels, given)
-    selection = select(results, structure)
-    pictures = pictures_of(samples, structure, selection.pictured)
-    run = run_of(samples, structure, stages, warnings, summary, command)
-    data = run | content(results, selection, pictures, samples, structure)
+    structure = fitted_structure(model)
+    results = make_results(run, samples, model)
+    selection = select(results, structure.member_coefficients_)
+    pictures = draw_pictures(samples, structure, selection.pictured)
+    data = run_content(run, summary, command)
+    data |= sample_content(results, selection, pictures, samples, structure)
     page = _filled(f"enhg: {samples.source.name}", data, pictures)
     with atomic_file(path) as part:
-        # A name that is no valid text, as files may have, stands in the title alone unescaped.
+        # The title is the only place where a file name that is not valid text is unescaped.
         part.write_bytes(page.encode("utf-8", errors="replace"))
 
 
 def _filled(title: str, data: dict[str, object], pictures: Pictures) -> str:
-    """The template with everything in place, and nothing allowed to run but its own script."""
+    """The template with its parts filled in; its policy allows only its own script to run."""
     style = _part("page.css") + "".join(
         f'.{name}{{background-image:url("{uri}")}}' for name, uri in pictures.sheets.items()
     )
@@ -79,7 +71,7 @@ def _filled(title: str, data: dict[str, object], pictures: Pictures) -> str:
         f"script-src {_hash(script)}; base-uri 'none'; form-action 'none'",
         "title": escape(title),
         "style": style,
-        # In a script element only "<" could end the text; JSON may spell it otherwise.
+        # Only "<" could end the text of a script element; JSON has another spelling for it.
         "data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         "script": script,
     }

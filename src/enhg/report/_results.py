@@ -1,169 +1,135 @@
-"""What both learners found, in one form: every sample in a group, with its scores."""
+"""Groups, true classes and points of the samples of a run, as the page needs them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
-from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
-from enhg.io import label_texts
+from enhg.io import Samples, label_texts
 from enhg.io.images import natural_key
 from enhg.learning.classification import HypergraphClassifier
+from enhg.learning.cluster_count import ClusterCount
 from enhg.learning.clustering import HypergraphClustering
-from enhg.learning.scores import doubtful, outlying
-from enhg.learning.spectral import embed, fragments, top_eigenpairs
-from enhg.run import of_classes, of_clusters
-from enhg.structures.elastic_net import ElasticNetHypergraph
-
-_MOST_EIGENVECTORS = 60  # of a classifier's hypergraph
+from enhg.learning.spectral import embed, fragments
+from enhg.run import Model, Run, SampleColumns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
-    """A fitted learner's groups (clusters or classes) and the scores of its samples.
+    """Samples of a run by group.
 
     Attributes
     ----------
-    kind : "cluster" or "class"
+    run : Run
     names : list of str
-        Of the groups; "" is the group of the samples that no label reached.
-    group, rival : ndarray of int
-        The group of every sample, and the one it would be in else (−1: there is none).
-    confidence, outlying, foreign : ndarray
+        Names of the groups (clusters or classes); "" is the group of the samples without a label.
+    group, alternative : ndarray of int
+        Group of every sample, and the most likely other group (−1 for none).
     truth : ndarray of int
-        Into `truths`, −1 where it is not known.
-    given : ndarray of bool
+        Index into `true_classes`, −1 where the true class is not known.
+    true_classes : list of str
+    fragment : ndarray of int
+        Size of a sample's component where that is too small for a group, 0 elsewhere.
     points : ndarray of shape (n_samples, n_dimensions)
-        What the map is drawn of.
+        Embedding that the map is drawn from.
     eigenvalues : ndarray
-    count : the estimate of the number of clusters, or None
-    scores : list of (str, float)
-        Against the truth, where that is known.
+        Of Θ, in decreasing order.
+    estimate : ClusterCount or None
     """
 
-    kind: str
-    graph: Hypergraph | Graph
+    run: Run
     names: list[str]
     group: NDArray
-    rival: NDArray
-    confidence: NDArray
-    outlying: NDArray
-    foreign: NDArray
+    alternative: NDArray
     truth: NDArray
-    truths: list[str]
-    given: NDArray
+    true_classes: list[str]
+    fragment: NDArray
     points: NDArray
     eigenvalues: NDArray
-    count: Any
-    scores: list[tuple[str, float]]
+    estimate: ClusterCount | None
 
-    @cached_property
-    def doubtful(self) -> NDArray:
-        """Samples that hardly any evidence puts into their group, of those that are in one."""
-        named = np.array([name != "" for name in self.names])
-        classes = int(named.sum()) if self.kind == "class" else None
-        return named[self.group] & doubtful(self.confidence, classes)
+    @property
+    def columns(self) -> SampleColumns:
+        return self.run.samples
 
-    @cached_property
-    def outliers(self) -> NDArray:
-        return outlying(self.outlying)
-
-    @cached_property
-    def piece(self) -> NDArray:
-        """Size of every sample's component where that is a fragment, 0 elsewhere."""
-        count, component = self.graph.connected_components()
-        sizes = np.bincount(component, minlength=count)[component]
-        return np.where(fragments(self.graph, len(self.names)), sizes, 0)
+    @property
+    def given(self) -> NDArray:
+        """Where labels were given."""
+        given = self.run.samples.given
+        return np.zeros(len(self.group), bool) if given is None else given
 
 
-def results_of(
-    model: HypergraphClustering | HypergraphClassifier,
-    structure: ElasticNetHypergraph,
-    labels: NDArray | None,
-    given: NDArray | None,
-) -> Results:
-    """The results of a fitted learner, with the true labels as far as they are known."""
-    n = len(model.confidence_)
-    texts = [""] * n if labels is None else label_texts(labels)
-    truths = in_natural_order(set(texts) - {""})
-    truth = _places(texts, truths)
+def make_results(run: Run, samples: Samples, model: Model) -> Results:
+    """Group the samples of a run.
+
+    Parameters
+    ----------
+    run : Run
+    samples : Samples
+    model : HypergraphClustering or HypergraphClassifier
+        The learner of the run.
+    """
+    labels = label_texts(run.samples.labels)
+    names = natural_order({*(group.name for group in run.groups), *labels})
+    group = _codes(labels, names)
+    texts = [""] * len(labels) if samples.labels is None else label_texts(samples.labels)
+    true_classes = natural_order(set(texts) - {""})
     if isinstance(model, HypergraphClassifier):
-        reached = label_texts(model.transduction_)
-        names = in_natural_order({*label_texts(model.classes_), *reached})
-        group, rival = _places(reached, names), _second_class(model, names)
-        count = min(n, 2 * len(model.classes_) + 10, _MOST_EIGENVECTORS)
-        spectrum = top_eigenpairs(model.graph_, count, random_state=0)
-        points = embed(spectrum, min(count, len(model.classes_)), "equal")
-        eigenvalues, estimate = spectrum.values, None
+        n_classes = len(model.classes_)
+        alternative = _alternative_class(model, group, _codes(label_texts(model.classes_), names))
+        points = embed(model.spectrum_, n_classes, "equal")
+        estimate = None
     else:
-        names = [str(number) for number in range(model.n_clusters_)]
-        group, rival = model.labels_, _second_cluster(model)
-        points, eigenvalues = model.embedding_, model.spectrum_.values
+        alternative, points = _alternative_cluster(model), model.embedding_
         estimate = model.cluster_count_
     return Results(
-        kind="class" if isinstance(model, HypergraphClassifier) else "cluster",
-        graph=model.graph_,
+        run=run,
         names=names,
-        group=np.asarray(group),
-        rival=rival,
-        confidence=model.confidence_,
-        outlying=structure.outlier_scores_,
-        foreign=model.boundary_scores_,
-        truth=truth,
-        truths=truths,
-        given=np.zeros(n, bool) if given is None else np.asarray(given) != "",
+        group=group,
+        alternative=alternative,
+        truth=_codes(texts, true_classes),
+        true_classes=true_classes,
+        fragment=_fragment_sizes(model, len(names)),
         points=points,
-        eigenvalues=eigenvalues,
-        count=estimate,
-        scores=_scores(model, labels, given),
+        eigenvalues=model.spectrum_.eigenvalues,
+        estimate=estimate,
     )
 
 
-def _scores(
-    model: HypergraphClustering | HypergraphClassifier, truth: NDArray | None, given: NDArray | None
-) -> list[tuple[str, float]]:
-    if isinstance(model, HypergraphClustering):
-        found = of_clusters(model, truth)
-    else:
-        none = np.full(len(model.confidence_), "")
-        found = of_classes(model, none if given is None else np.asarray(given), truth)
-    names = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
-    return [(name, found[key]) for key, name in names.items() if key in found]
+def natural_order(names: set[str]) -> list[str]:
+    """Names sorted with the numbers in them as numbers, "" last.
 
-
-def in_natural_order(names: set[str]) -> list[str]:
-    """Names with the numbers in them in order; "" comes last.
-
-    >>> in_natural_order({"face 10", "face 9", ""})
+    >>> natural_order({"face 10", "face 9", ""})
     ['face 9', 'face 10', '']
     """
     return sorted(names, key=lambda name: (name == "", natural_key(name)))
 
 
-def _places(texts: Sequence[str], names: Sequence[str]) -> NDArray:
-    place = {name: at for at, name in enumerate(names)}
-    return np.array([place.get(text, -1) for text in texts])
+def _codes(texts: Sequence[str], names: Sequence[str]) -> NDArray:
+    """Position of every text among the names, −1 where it is none of them."""
+    position = {name: at for at, name in enumerate(names)}
+    return np.array([position.get(text, -1) for text in texts])
 
 
-def _second_class(model: HypergraphClassifier, names: Sequence[str]) -> NDArray:
-    """The class of the second largest share, where it has one."""
-    shares = np.array(model.label_distributions_)
-    rows = np.arange(len(shares))
-    shares[rows, shares.argmax(axis=1)] = 0
-    second = shares.argmax(axis=1)
-    places = _places(label_texts(model.classes_), names)
-    return np.where(shares[rows, second] > 0, places[second], -1)
+def _fragment_sizes(model: Model, n_groups: int) -> NDArray:
+    count, component = model.graph_.connected_components()
+    sizes = np.bincount(component, minlength=count)[component]
+    return np.where(fragments(model.graph_, n_groups), sizes, 0)
 
 
-def _second_cluster(model: HypergraphClustering) -> NDArray:
-    """The cluster whose center is the next after the own."""
+def _alternative_class(model: HypergraphClassifier, group: NDArray, codes: NDArray) -> NDArray:
+    """The class of the largest share of the label distribution besides the sample's own."""
+    shares = np.where(codes == group[:, None], 0.0, model.label_distributions_)
+    largest = shares.argmax(axis=1)
+    return np.where(shares.max(axis=1) > 0, codes[largest], -1)
+
+
+def _alternative_cluster(model: HypergraphClustering) -> NDArray:
+    """The cluster with the nearest center besides the sample's own."""
     distances = euclidean_distances(model.embedding_, model.cluster_centers_)
     distances[np.arange(len(distances)), model.labels_] = np.inf
     none = np.full(len(distances), -1)

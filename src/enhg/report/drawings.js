@@ -9,8 +9,8 @@ const confusion = {
     }
     const { rows, columns } = data.confusion;
     document.querySelector("#confusion .about").textContent =
-      `How many ${what}s of each true class (row) came into each ${clustered ? "cluster" : "class"} (column)` +
-      (clustered ? ", clusters under the class that they fit best." : ", without those whose label was given.") +
+      `Number of ${noun}s of each true class (row) in each ${groupNoun} (column)` +
+      (clustered ? ", each cluster below the class that it matches best." : ", without those whose label was given.") +
       " Choose a number to see them.";
     const written = Math.max(rows.length, columns.length) <= MOST_WRITTEN;
     $("table").append(written ? this.table() : this.canvas());
@@ -22,10 +22,10 @@ const confusion = {
     return counts[column] / Math.max(1, counts.reduce((a, b) => a + b, 0));
   },
 
-  /** The cell of most errors, or the first if there are none. */
+  /** The off-diagonal cell with the largest count, or the first if there is none. */
   worst() {
     const { table, rows, columns } = data.confusion;
-    const right = (r, c) => (clustered ? r === c : data.truths[rows[r]] === short(columns[c]));
+    const right = (r, c) => (clustered ? r === c : data.trueClasses[rows[r]] === short(columns[c]));
     let best = [0, 0];
     let most = 0;
     table.forEach((counts, r) => counts.forEach((count, c) => {
@@ -37,9 +37,9 @@ const confusion = {
   table() {
     const { table, rows, columns } = data.confusion;
     const head = make("tr", {}, make("td"), ...columns.map((at) => make("th", { scope: "col" }, short(at))));
-    const lines = rows.map((truth, r) => make("tr", {}, make("th", { scope: "row", title: data.truths[truth] }, data.truths[truth]),
+    const lines = rows.map((truth, r) => make("tr", {}, make("th", { scope: "row", title: data.trueClasses[truth] }, data.trueClasses[truth]),
       ...columns.map((group, c) => make("td", {}, this.button(table[r][c], r, c)))));
-    return make("table", {}, make("caption", {}, `Rows: truth. Columns: ${clustered ? "clusters" : "classes found"}.`),
+    return make("table", {}, make("caption", {}, `Rows: true classes. Columns: ${clustered ? "clusters" : "predicted classes"}.`),
       make("thead", {}, head), make("tbody", {}, ...lines));
   },
 
@@ -57,13 +57,13 @@ const confusion = {
 
   text(r, c) {
     const { table, rows, columns } = data.confusion;
-    return `${counted(table[r][c], what)} of ${data.truths[rows[r]]} in ${groupName(columns[c]).replace(/^C/, "c")}`;
+    return `${counted(table[r][c], noun)} of ${data.trueClasses[rows[r]]} in ${groupName(columns[c]).replace(/^C/, "c")}`;
   },
 
-  /** The images of one cell, as far as they are on the page. */
+  /** The samples of one cell that are on the page. */
   show(r, c) {
     const { table, rows, columns } = data.confusion;
-    const ids = sheets.members[columns[c]].filter((i) => samples.truth[i] === rows[r] && !samples.given[i]);
+    const ids = sheets.ids[columns[c]].filter((i) => samples.truth[i] === rows[r] && !samples.given[i]);
     const few = ids.slice(0, 60);
     for (const button of document.querySelectorAll("#table [data-cell]")) {
       button.setAttribute("aria-pressed", button.dataset.cell === `${r},${c}`);
@@ -73,20 +73,20 @@ const confusion = {
       listing(make("div", { className: "grid after" }, ...few.map((i) => thumb(i))), few, this.text(r, c)));
   },
 
-  /** A picture for many classes: what is under the pointer is told beneath. */
+  /** A picture for many classes; the cell under the pointer is described below it. */
   canvas() {
     const { table, rows, columns } = data.confusion;
-    const room = Math.min(640, $("confusion").clientWidth - 8);
-    const side = Math.max(2, Math.min(14, Math.floor(room / Math.max(rows.length, columns.length))));
+    const width = Math.min(640, $("confusion").clientWidth - 8);
+    const side = Math.max(2, Math.min(14, Math.floor(width / Math.max(rows.length, columns.length))));
     const canvas = make("canvas", { width: side * columns.length, height: side * rows.length });
     canvas.style.width = `${canvas.width}px`;
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `Confusion of ${rows.length} true classes with ${columns.length} groups`);
-    const told = make("p", { className: "about" }, "Rows: truth. Columns: what was found. Point at a cell.");
+    const description = make("p", { className: "about" }, `Rows: true classes. Columns: ${groupNouns}. Point at a cell.`);
     const cell = (event) => [Math.floor(event.offsetY / side), Math.floor(event.offsetX / side)];
     const inside = ([r, c]) => r >= 0 && c >= 0 && table[r]?.[c] > 0;
     canvas.addEventListener("pointermove", (event) => {
-      if (inside(cell(event))) told.textContent = this.text(...cell(event));
+      if (inside(cell(event))) description.textContent = this.text(...cell(event));
     });
     canvas.addEventListener("click", (event) => { if (inside(cell(event))) this.show(...cell(event)); });
     this.paint = () => {
@@ -99,7 +99,7 @@ const confusion = {
       }));
     };
     this.paint();
-    return make("div", {}, canvas, told);
+    return make("div", {}, canvas, description);
   },
 
   paint() {},
@@ -109,30 +109,31 @@ const confusion = {
 
 const charts = {
   start() {
-    const found = data.estimate;
+    const { estimate } = data;
     const used = namedGroups().length;
     const text = [];
-    if (!clustered) text.push("The classes are those of the labels given. The spectrum is that of the hypergraph.");
-    else if (!found) text.push(`${counted(used, "cluster")} ${used === 1 ? "was" : "were"} asked for; no estimate was made.`);
+    if (!clustered) text.push("The classes are those of the given labels. The eigenvalues are those of the hypergraph.");
+    else if (!estimate) text.push(`The number of clusters, ${used}, was given; no estimate was made.`);
     else {
-      text.push(`The estimate is ${counted(found.best, "cluster")}; the runner-up is ${found.runnerUp}.`,
-        found.sure ? "The estimate is sure." : "The estimate is not sure: look at both.");
-      if (found.best !== used) text.push(`${used} were made.`);
+      text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}; the runner-up is ${estimate.runnerUp}.`,
+        estimate.reliable ? "The estimate is reliable." : "The estimate is not reliable: compare both.");
+      if (estimate.nClusters !== used) text.push(`${used} clusters were made.`);
     }
-    text.push("As many eigenvalues near 1 as there are groups, then a gap, is what well separated groups look like.");
+    text.push("Well separated groups have as many eigenvalues near 1 as there are groups, followed by a gap.");
+    document.querySelector("#count h2").textContent = `Number of ${groupNouns}`;
     document.querySelector("#count .about").textContent = text.join(" ");
-    if (!found) {
+    if (!estimate) {
       $("scores").remove();
       document.querySelector(".charts").style.gridTemplateColumns = "minmax(0, 1fr)";
     }
   },
 
   resize() {
-    this.spectrum($("spectrum"), data.estimate ? data.estimate.values : data.spectrum);
+    this.spectrum($("spectrum"), data.estimate ? data.estimate.eigenvalues : data.eigenvalues);
     if (data.estimate) this.scores($("scores"), data.estimate);
   },
 
-  /** An empty chart with axes; gives functions from values to places. */
+  /** An empty chart with axes; returns functions from values to places. */
   frame(home, title, count, low, high) {
     const [width, height, left, bottom] = [Math.max(240, home.clientWidth), 250, 44, 28];
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": title });
@@ -154,14 +155,14 @@ const charts = {
     const known = values.map((value, at) => [at + 1, value]).filter(([, value]) => value !== null);
     const low = Math.min(...known.map(([, value]) => value));
     const { svg, x, y, width, height, bottom } =
-      this.frame(home, "Eigenvalues of the hypergraph, falling", values.length, Math.min(low, 0.999), 1);
+      this.frame(home, "Eigenvalues of the hypergraph in decreasing order", values.length, Math.min(low, 0.999), 1);
     const used = namedGroups().length;
     if (used < values.length) {
       const at = x(used + 0.5);
       const end = at > width - 110;
       svg.append(draw("line", { class: "mark", x1: at, x2: at, y1: 4, y2: height - bottom }),
         draw("text", { class: "strong", x: at + (end ? -8 : 8), y: 16, "text-anchor": end ? "end" : "start" },
-          counted(used, clustered ? "cluster" : "class")));
+          counted(used, groupNoun)));
     }
     svg.append(draw("polyline", { class: "line", points: known.map(([k, value]) => `${x(k)},${y(value)}`).join(" ") }));
     for (const [k, value] of known) {
@@ -171,14 +172,14 @@ const charts = {
     }
   },
 
-  scores(home, { best, runnerUp, scores }) {
+  scores(home, { nClusters, runnerUp, scores }) {
     const values = scores.map((value) => value ?? 0);
     const [low, high] = [Math.min(0, ...values), Math.max(...values, 1e-9)];
     const { svg, x, y } = this.frame(home, "Score of every number of clusters", values.length, low, high);
     const wide = Math.max(2, Math.min(28, 0.7 * (x(2) - x(1))));
     values.forEach((value, at) => {
       const k = at + 1;
-      const kind = k === best ? "best" : k === runnerUp ? "second" : "";
+      const kind = k === nClusters ? "best" : k === runnerUp ? "second" : "";
       const bar = draw("rect", { class: `bar ${kind}`, x: x(k) - wide / 2, width: wide,
         y: y(Math.max(0, value)), height: Math.abs(y(0) - y(value)) });
       bar.append(draw("title", {}, `${k}: ${value.toFixed(3)}`));
@@ -206,11 +207,11 @@ function ticks(low, high) {
 
 const tickText = (value) => `${Number(value.toPrecision(4))}`.replace("-", "−");
 
-// --- all together -----------------------------------------------------------------------------------
+// --- start ------------------------------------------------------------------------------------------
 
-function tellSections() {
-  const names = { found: "Found", groups: clustered ? "Clusters" : "Classes", map: "Map", strange: "Doubtful",
-    confusion: "Confusion", count: "Number of groups" };
+function showSections() {
+  const names = { results: "Results", groups: clustered ? "Clusters" : "Classes", map: "Map",
+    review: "Low confidence", confusion: "Confusion", count: `Number of ${groupNouns}` };
   const links = new Map();
   for (const section of document.querySelectorAll("main > section")) {
     const link = make("a", { href: `#${section.id}` }, names[section.id]);
@@ -259,13 +260,13 @@ function resize() {
   charts.resize();
 }
 
-tellFound();
+showResults();
 sheets.start();
-tellStrange();
+showReview();
 map.start();
 confusion.start();
 charts.start();
-tellSections();
+showSections();
 theme.start();
 resize();
 new ResizeObserver(() => requestAnimationFrame(resize)).observe($("sheets"));

@@ -1,6 +1,6 @@
 // --- the map --------------------------------------------------------------------------------------
 
-const REACH = 14; // pixels within which a point is hit
+const REACH = 14; // largest distance of the pointer from a point, in pixels
 const map = {
   canvas: $("plane"),
   tip: $("tip"),
@@ -11,14 +11,14 @@ const map = {
   start() {
     document.querySelector("#map .about").textContent =
       `Every point is ${shaped ? "an image" : "a sample"}; neighbors in the ` +
-      (clustered ? "embedding that was clustered" : "space of the hypergraph's main eigenvectors") +
-      " are drawn near each other. How far groups lie apart means little." +
+      (clustered ? "embedding that was clustered" : "embedding by the top eigenvectors of the hypergraph") +
+      " are drawn near each other. Distances between groups mean little." +
       (samples.name.length < data.total ? ` ${number(samples.name.length)} of ${number(data.total)} are drawn.` : "");
     this.canvas.setAttribute("aria-label",
-      `Map of ${samples.name.length} ${what}s. Arrow keys go from point to point, Enter opens one.`);
+      `Map of ${samples.name.length} ${noun}s. Arrow keys go from point to point, Enter opens one.`);
     this.canvas.setAttribute("role", "application");
     const ways = [["group", clustered ? "Cluster" : "Class"]];
-    if (data.truths.length) ways.push(["truth", "Truth"]);
+    if (data.trueClasses.length) ways.push(["truth", "True class"]);
     ways.push(["confidence", "Confidence"]);
     for (const [way, text] of ways) {
       const button = make("button", { type: "button" }, text);
@@ -51,9 +51,9 @@ const map = {
     this.paint();
   },
 
-  /** Buttons of the groups or truths, each of which shows only its own points. */
+  /** Buttons of the groups or true classes, each of which shows only its own points. */
   kinds() {
-    const names = this.by === "group" ? data.groups.map((_, at) => short(at)) : data.truths;
+    const names = this.by === "group" ? data.groups.map((_, at) => short(at)) : data.trueClasses;
     const counts = names.map(() => 0);
     for (const kind of samples[this.by]) if (kind >= 0) counts[kind] += 1;
     return names.map((name, at) => {
@@ -70,13 +70,13 @@ const map = {
 
   scale() {
     const bar = make("div", { className: "scale" });
-    const stops = [0, 250, 500, 750, 1000].map((value) => this.shade(value));
+    const stops = [0, 0.25, 0.5, 0.75, 1].map((value) => this.shade(value));
     bar.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
-    return [bar, make("div", { className: "ends" }, make("span", {}, "0, doubtful"), make("span", {}, "1, typical"))];
+    return [bar, make("div", { className: "ends" }, make("span", {}, "0"), make("span", {}, "1"))];
   },
 
-  shade(thousandths) {
-    return `color-mix(in oklab, #a9b0b6, #d2440c ${(100 * (1 - thousandths / 1000)).toFixed(0)}%)`;
+  shade(confidence) {
+    return `color-mix(in oklab, #a9b0b6, #d2440c ${(100 * (1 - confidence)).toFixed(0)}%)`;
   },
 
   resize() {
@@ -94,14 +94,14 @@ const map = {
 
   place() {
     const margin = 22;
-    const span = (values, room) => {
+    const span = (values, side) => {
       const low = values.reduce((a, b) => Math.min(a, b), Infinity);
       const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
-      return [(room - 2 * margin) / (high - low || 1), (low + high) / 2];
+      return [(side - 2 * margin) / (high - low || 1), (low + high) / 2];
     };
     const [ax, mx] = span(samples.x, this.width);
     const [ay, my] = span(samples.y, this.height);
-    // The plane may be stretched to the room there is, but not out of recognition.
+    // The plane is stretched to the space, by at most 1.6.
     const [sx, sy] = [Math.min(ax, 1.6 * ay), Math.min(ay, 1.6 * ax)];
     this.x = Float32Array.from(samples.x, (x) => this.width / 2 + sx * (x - mx));
     this.y = Float32Array.from(samples.y, (y) => this.height / 2 - sy * (y - my));
@@ -173,7 +173,7 @@ const map = {
     brush.arc(this.x[i], this.y[i], radius, 0, 7);
   },
 
-  /** All points and names, on a canvas of their own, which lasts while the pointer moves. */
+  /** All points and names, on a second canvas that is kept while the pointer moves. */
   paint() {
     if (!this.x) return;
     this.points = make("canvas", { width: this.canvas.width, height: this.canvas.height });
@@ -182,7 +182,7 @@ const map = {
     brush.scale(scale, scale);
     this.radius = Math.max(1.6, Math.min(4, 0.11 * this.width / Math.sqrt(this.x.length)));
     const fills = this.by === "confidence"
-      ? (i) => this.shade(50 * Math.round(samples.confidence[i] / 50))
+      ? (i) => this.shade(Math.round(20 * samples.confidence[i]) / 20)
       : (i) => (samples[this.by][i] < 0 ? "#8a8f94" : (theme.dark ? lighter : color)(samples[this.by][i]));
     for (const shown of [false, true]) {
       brush.globalAlpha = shown ? 0.75 : 0.12;
@@ -198,9 +198,9 @@ const map = {
     this.draw();
   },
 
-  /** The names in the middle of their points, where there is room for them. */
+  /** Names at the medians of their points, where they do not overlap. */
   write(brush, style) {
-    const names = this.by === "group" ? data.groups.map((_, at) => short(at)) : data.truths;
+    const names = this.by === "group" ? data.groups.map((_, at) => short(at)) : data.trueClasses;
     const points = names.map(() => []);
     samples[this.by].forEach((kind, i) => { if (kind >= 0) points[kind].push(i); });
     brush.font = `600 14px ${style.fontFamily}`;
@@ -221,7 +221,7 @@ const map = {
     });
   },
 
-  /** The point nearest to the medians of some. */
+  /** The point nearest to the median of some. */
   middle(points) {
     const median = (values) => points.map((i) => values[i]).sort((a, b) => a - b)[points.length >> 1];
     const [x, y] = [median(this.x), median(this.y)];
@@ -229,12 +229,12 @@ const map = {
     return points.reduce((best, i) => (far(i) < far(best) ? i : best));
   },
 
-  /** The chosen sample, with lines to its rebuilders, and the one under the pointer. */
+  /** The chosen sample with lines to its members, and the one under the pointer. */
   drawChosen(brush, style) {
     brush.strokeStyle = style.color;
     const i = panel.chosen;
     if (i >= 0 && hasPicture(i)) {
-      const [, ids] = pairs(data.edges.rebuilders[i]);
+      const [, ids] = pairs(data.edges.members[i]);
       brush.globalAlpha = 0.55;
       brush.lineWidth = 1;
       for (const j of ids) {

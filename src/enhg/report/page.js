@@ -1,16 +1,18 @@
 "use strict";
-// Everything is drawn from the JSON in #data. A sample is known by its place in the columns of
-// `data.samples`; those before `data.pictured` have a picture and a hyperedge.
+// The page is drawn from the JSON in #data. A sample is identified by its position in the columns
+// of `data.samples`; those before `data.pictured` have a picture and a hyperedge.
 const data = JSON.parse(document.getElementById("data").textContent);
 const samples = data.samples;
 const shaped = data.shape !== null;
 const clustered = data.kind === "cluster";
-const what = shaped ? "image" : "sample";
+const noun = shaped ? "image" : "sample";
+const groupNoun = clustered ? "cluster" : "class";
+const groupNouns = clustered ? "clusters" : "classes";
 const root = document.documentElement;
 
 const $ = (id) => document.getElementById(id);
 
-/** An element with properties, and texts or elements inside; texts are never read as HTML. */
+/** An element with properties, and texts or elements inside; texts are never parsed as HTML. */
 function make(tag, properties = {}, ...inside) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -22,12 +24,12 @@ function make(tag, properties = {}, ...inside) {
 }
 
 const number = (n) => (n < 10000 ? `${n}` : `${n}`.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
-const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;
+const counted = (n, word) => `${number(n)} ${word}${n === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u202f%`;
-const score = (thousandths) => (thousandths / 1000).toFixed(2);
+const score = (value) => value.toFixed(2);
 const signed = (z) => `${z < 0 ? "−" : "+"}${Math.abs(z).toFixed(3)}`;
 const range = (n) => Array.from({ length: n }, (_, i) => i);
-const lighter = (at) => `color-mix(in oklab, ${color(at)} 72%, white)`; // on a dark ground
+const lighter = (at) => `color-mix(in oklab, ${color(at)} 72%, white)`; // on a dark background
 const color = (at) => data.colors[at % data.colors.length];
 const dot = (at) => {
   const element = make("i", { className: "dot" });
@@ -37,31 +39,30 @@ const dot = (at) => {
 
 const short = (group) => data.groups[group].name || "no label";
 const groupName = (group) => `${clustered ? "Cluster" : "Class"} ${short(group)}`;
-const truthName = (i) => (samples.truth[i] < 0 ? "" : data.truths[samples.truth[i]]);
+const trueClass = (i) => (samples.truth[i] < 0 ? "" : data.trueClasses[samples.truth[i]]);
 const hasPicture = (i) => i < data.pictured;
 
-/** Whether a sample's truth is not that of its group: most of its cluster, or its class. */
+/** Whether the true class differs from that of most of the cluster, or from the class. */
 function isWrong(i) {
   if (samples.truth[i] < 0) return false;
   const group = data.groups[samples.group[i]];
-  return clustered ? samples.truth[i] !== group.truth : truthName(i) !== group.name;
+  return clustered ? samples.truth[i] !== group.truth : trueClass(i) !== group.name;
 }
 
-/** Why a sample is doubtful or strange, in words. */
-function reasons(i) {
+/** Why a sample has low confidence or is an outlier, in words. */
+function remarks(i) {
   const group = samples.group[i];
-  const found = [];
-  if (data.groups[group].name === "") found.push("no label reaches it");
-  if (samples.piece[i]) found.push(`in a piece of ${counted(samples.piece[i], what)} apart from the rest`);
-  if (samples.outlier[i]) found.push("far from every other");
-  if (samples.doubtful[i] && samples.rival[i] >= 0 && data.groups[group].name !== "") {
-    found.push(`between ${short(group)} and ${short(samples.rival[i])}`);
+  const texts = [];
+  if (data.groups[group].name === "") texts.push("no label spreads to it");
+  if (samples.fragment[i]) texts.push(`in a component of only ${counted(samples.fragment[i], noun)}`);
+  if (samples.isOutlier[i]) texts.push(`unlike every other ${noun}`);
+  if (samples.lowConfidence[i] && samples.alternative[i] >= 0 && data.groups[group].name !== "") {
+    texts.push(`between ${short(group)} and ${short(samples.alternative[i])}`);
   }
-  if (samples.foreign[i] >= 500) {
-    const others = clustered ? "other clusters" : "other classes";
-    found.push(`${percent(samples.foreign[i] / 1000)} in hyperedges of ${others}`);
+  if (samples.boundary[i] >= 0.5) {
+    texts.push(`${percent(samples.boundary[i])} of its hyperedges in other ${groupNouns}`);
   }
-  return found;
+  return texts;
 }
 
 function describe(i) {
@@ -70,7 +71,7 @@ function describe(i) {
 
 // --- pictures ----------------------------------------------------------------------------------
 
-/** Width and height at which a tile is shown in a box: whole multiples where it is small. */
+/** Width and height of a tile in a box: whole multiples for small tiles. */
 function fitted(side) {
   if (!shaped) return side > 100 ? [Math.min(side, 340), 48] : [116, 22];
   const [height, width] = data.tiles.size;
@@ -80,8 +81,8 @@ function fitted(side) {
   return [width, height].map((edge) => Math.max(smallest, Math.round(edge * scale)));
 }
 
-/** A picture of a sample from one of the sheets: "image", "corrected" or "error". */
-function picture(i, side, sheet = "image") {
+/** A picture from one of the sheets: "sample", "reconstruction" or "residual". */
+function picture(i, side, sheet = "sample") {
   const [width, height] = fitted(side);
   const element = make("span", { className: "picture" });
   element.style.width = `${width}px`;
@@ -91,7 +92,7 @@ function picture(i, side, sheet = "image") {
     element.textContent = "no picture";
     return element;
   }
-  const small = sheet !== "image";
+  const small = sheet !== "sample";
   const columns = small ? data.tiles.smallColumns : data.tiles.columns;
   const rows = Math.ceil(data.pictured / columns);
   const [tileHeight] = small ? data.tiles.smallSize : data.tiles.size;
@@ -105,8 +106,8 @@ function picture(i, side, sheet = "image") {
 
 const THUMB = 56;
 const STRIPES = data.features > data.tiles.size[1]
-  ? "The stripes of a sample are its places in the main directions, blue below the mean and orange above."
-  : "The stripes of a sample are its values, blue below the mean and orange above.";
+  ? "The stripes of a sample are its coordinates in the main directions, blue below the mean and orange above."
+  : "The stripes of a sample are its features, blue below the mean and orange above.";
 
 function thumb(i, side = THUMB) {
   const button = make("button", { type: "button", className: "thumb", title: samples.name[i] });
@@ -165,56 +166,56 @@ function moveFocus(list, from, step) {
   next.focus();
 }
 
-// --- what was found ----------------------------------------------------------------------------
+// --- results -----------------------------------------------------------------------------------
 
-function tellFound() {
+function showResults() {
   const name = data.source.replace(/[\\/]+$/, "").split(/[\\/]/).pop() || data.source;
-  const size = shaped ? `of ${data.shape.slice(0, 2).join("×")} pixels` : `of ${data.features} values`;
+  const size = shaped ? `of ${data.shape.slice(0, 2).join("×")} pixels` : `of ${counted(data.features, "feature")}`;
   $("title").textContent = name;
   $("kicker").textContent = clustered ? "Clustering" : "Classification";
-  $("lead").textContent = `${counted(data.total, what)} ${size} in ` +
+  $("lead").textContent = `${counted(data.total, noun)} ${size} in ` +
     (clustered ? counted(data.groups.length, "cluster") : counted(namedGroups().length, "class"));
   if (data.pictured < data.total) {
-    const numbered = samples.name.length;
+    const listed = samples.name.length;
     $("sampling").hidden = false;
     $("sampling").textContent =
-      `${number(data.pictured)} of ${number(data.total)} ${what}s are on this page: of every ` +
-      `${clustered ? "cluster" : "class"} the most typical, the most doubtful and some at random, the ` +
-      "strangest of all, and those that rebuild them. All counts and scores are of all " +
-      `${number(data.total)}; the map shows ${numbered < data.total ? `${number(numbered)} of them` : "them all"}.`;
+      `${number(data.pictured)} of ${number(data.total)} ${noun}s are on this page: of every ${groupNoun} ` +
+      "those of highest and lowest confidence and some at random, the largest outlier scores, and the " +
+      `members of their hyperedges. Counts and scores are of all ${number(data.total)}; the map shows ` +
+      `${listed < data.total ? number(listed) : "all"} of them.`;
   }
   const figure = (value, text, link = null) => $("figures").append(make("div", {}, make("dt", {}, text),
     make("dd", {}, link && value !== "0" ? make("a", { href: link }, value) : value)));
-  figure(number(data.total), `${what}s`);
-  figure(number(namedGroups().length), clustered ? "clusters" : "classes", "#groups");
+  figure(number(data.total), `${noun}s`);
+  figure(number(namedGroups().length), groupNouns, "#groups");
   for (const [kind, value] of data.scores) {
     figure(value.toFixed(3), kind === "accuracy" ? "accuracy, unlabeled" : kind, "#confusion");
   }
-  figure(number(data.doubtful), "doubtful", "#strange");
+  figure(number(data.lowConfidence), "low confidence", "#review");
   figure(number(data.outliers), data.outliers === 1 ? "outlier" : "outliers", "#outliers-title");
   $("warnings").hidden = !data.warnings.length;
   $("warnings").append(...data.warnings.map((text) => make("li", {}, make("b", {}, "Warning "), text)));
-  tellRows($("summary"), data.summary);
+  showRows($("summary"), data.summary);
   $("command").textContent = data.command;
-  tellStages();
-  const together = data.components === 1 ? "one: everything hangs together"
-    : `${number(data.components)}; the largest holds ${counted(data.largest, what)}`;
-  tellRows($("quality"), [
+  showStages();
+  const components = data.components === 1 ? "1"
+    : `${number(data.components)}; the largest has ${counted(data.largest, noun)}`;
+  showRows($("quality"), [
     ["Certificate", data.certificate === null
-      ? "not known: numbers left their range"
-      : `${data.certificate.toExponential(1)} at worst; 0 is exactly optimal`],
-    ["Components", together],
+      ? "not known: numerical overflow"
+      : `at most ${data.certificate.toExponential(1)}; 0 is exactly optimal`],
+    ["Components", components],
   ]);
-  $("footer").textContent = `Written by enhg ${data.version}. Everything is inside this file; nothing is loaded.`;
+  $("footer").textContent = `Written by enhg ${data.version}. This file is complete; nothing else is loaded.`;
 }
 
 const namedGroups = () => data.groups.filter((group) => group.name !== "");
 
-function tellRows(list, rows) {
+function showRows(list, rows) {
   list.append(...rows.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))));
 }
 
-function tellStages() {
+function showStages() {
   const total = data.stages.reduce((sum, [, seconds]) => sum + seconds, 0);
   const time = (seconds) => (seconds < 60 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`);
   const bar = make("div", { className: "times", ariaHidden: "true" }, ...data.stages.map(([name, seconds]) => {
@@ -222,40 +223,40 @@ function tellStages() {
     part.style.flexGrow = seconds / (total || 1);
     return part;
   }));
-  const texts = [...data.stages, ["in all", total]].map(([name, seconds]) =>
+  const texts = [...data.stages, ["total", total]].map(([name, seconds]) =>
     make("li", {}, `${name} `, make("b", {}, time(seconds))));
   $("stages").append(bar, make("ul", { className: "stages" }, ...texts));
 }
 
 // --- sheets of the groups ------------------------------------------------------------------------
 
-const MANY_GROUPS = 20; // from which sheets are short
+const MANY_GROUPS = 20; // groups above which sheets are short
 
 const sheets = {
   open: new Set(),
   across: 0,
-  members: data.groups.map(() => []),
+  ids: data.groups.map(() => []),
 
   start() {
-    for (const i of range(data.pictured)) this.members[samples.group[i]].push(i);
-    for (const ids of this.members) ids.sort((a, b) => samples.confidence[b] - samples.confidence[a]);
+    for (const i of range(data.pictured)) this.ids[samples.group[i]].push(i);
+    for (const ids of this.ids) ids.sort((a, b) => samples.confidence[b] - samples.confidence[a]);
     document.querySelector("#groups h2").textContent = clustered ? "Clusters" : "Classes";
     const marked = range(data.pictured).some(isWrong);
     document.querySelector("#groups .about").textContent =
-      "The most typical first, the most doubtful last. Choose one to see what it is rebuilt from." +
+      `In order of decreasing confidence. Choose one to see its hyperedge and its reconstruction.` +
       (shaped ? "" : ` ${STRIPES}`) +
-      (marked ? ` Underlined: its truth is not that of ${clustered ? "most of the cluster" : "the class"}.` : "");
+      (marked ? ` Underlined: its true class differs from that of ${clustered ? "most of the cluster" : "the class"}.` : "");
     $("sheets").classList.toggle("many", data.groups.length > MANY_GROUPS);
     $("sheets").append(...data.groups.map((_, group) => this.sheet(group)));
   },
 
   sheet(group) {
     const { count, given, truth, purity } = data.groups[group];
-    const here = this.members[group].length;
-    const parts = [counted(count, what)];
+    const here = this.ids[group].length;
+    const parts = [counted(count, noun)];
     if (here < count) parts.push(`${number(here)} on this page`);
     if (given) parts.push(`${number(given)} given`);
-    if (truth >= 0) parts.push(`${purity === 1 ? "all" : "mostly"} ${data.truths[truth]}` +
+    if (truth >= 0) parts.push(`${purity === 1 ? "all" : "mostly"} ${data.trueClasses[truth]}` +
       (purity === 1 ? "" : `, ${percent(purity)}`));
     const toggle = make("button", { type: "button", className: "quiet", hidden: true });
     toggle.addEventListener("click", () => {
@@ -282,24 +283,24 @@ const sheets = {
     const sheet = $(`group-${group}`);
     const grid = sheet.querySelector(".grid");
     const toggle = sheet.querySelector("header button");
-    const ids = this.members[group];
+    const ids = this.ids[group];
     const lines = (data.groups.length > MANY_GROUPS ? 1 : 2) + (this.across < 8 ? 1 : 0);
-    const room = lines * this.across;
-    const whole = this.open.has(group) || ids.length <= room;
+    const most = lines * this.across;
+    const whole = this.open.has(group) || ids.length <= most;
     const last = Math.max(1, Math.floor(this.across / 3));
-    const hidden = ids.length - room + 1;
-    const shown = whole ? ids : [...ids.slice(0, room - 1 - last), ...ids.slice(-last)];
+    const hidden = ids.length - most + 1;
+    const shown = whole ? ids : [...ids.slice(0, most - 1 - last), ...ids.slice(-last)];
     grid.replaceChildren(...shown.map((i) => thumb(i)));
-    if (!whole) grid.children[room - 1 - last].before(this.gap(group, hidden));
+    if (!whole) grid.children[most - 1 - last].before(this.gap(group, hidden));
     listing(grid, ids, this.list(group).title);
-    toggle.hidden = ids.length <= room;
+    toggle.hidden = ids.length <= most;
     toggle.textContent = this.open.has(group) ? "show fewer" : `show all ${number(ids.length)}`;
     toggle.setAttribute("aria-expanded", this.open.has(group));
     if (panel.chosen >= 0) panel.mark();
   },
 
   list(group) {
-    return { ids: this.members[group], title: groupName(group).replace(/^C/, "c") };
+    return { ids: this.ids[group], title: groupName(group).replace(/^C/, "c") };
   },
 
   gap(group, hidden) {
@@ -313,30 +314,30 @@ const sheets = {
   },
 };
 
-// --- the doubtful and the outliers ---------------------------------------------------------------
+// --- low confidence and outliers ----------------------------------------------------------------
 
 const FIRST_CARDS = innerWidth < 600 ? 6 : 12;
 const MOST_CARDS = 96;
 
-function tellStrange() {
+function showReview() {
   const ids = range(data.pictured);
-  const doubtful = ids.slice().sort((a, b) => samples.confidence[a] - samples.confidence[b]);
-  const outliers = ids.slice().sort((a, b) => samples.outlying[b] - samples.outlying[a]);
-  const groups = clustered ? "clusters" : "classes";
-  const lead = (count, some, none) => (count ? some : none);
-  $("doubtful-title").textContent = lead(data.doubtful, `${number(data.doubtful)} doubtful`, "None doubtful");
-  $("doubtful-about").textContent = lead(data.doubtful,
-    `Of a confidence hardly above an even guess between ${groups}; the most doubtful first.`,
-    "These are the least confident.");
-  $("outliers-title").textContent = lead(data.outliers, counted(data.outliers, "outlier"), "No outliers");
-  $("outliers-about").textContent = lead(data.outliers,
-    `Unlike all other ${what}s; the strangest first.`,
-    "These are the strangest.");
-  cards($("doubtful"), doubtful, data.doubtful, "confidence", "the doubtful");
-  cards($("outliers"), outliers, data.outliers, "outlying", "the outliers");
+  const ambiguous = ids.slice().sort((a, b) => samples.confidence[a] - samples.confidence[b]);
+  const outliers = ids.slice().sort((a, b) => samples.outlier[b] - samples.outlier[a]);
+  const title = (count, some, none) => (count ? some : none);
+  $("low-confidence-title").textContent = title(data.lowConfidence,
+    `${counted(data.lowConfidence, noun)} with low confidence`, `No ${noun} with low confidence`);
+  $("low-confidence-about").textContent = title(data.lowConfidence,
+    `Confidence near that of a uniform guess between ${groupNouns}, in increasing order.`,
+    "Those of lowest confidence, in increasing order.");
+  $("outliers-title").textContent = title(data.outliers, counted(data.outliers, "outlier"), "No outliers");
+  $("outliers-about").textContent = title(data.outliers,
+    `${shaped ? "Images" : "Samples"} unlike all others, in decreasing order of the outlier score.`,
+    "Those of the largest outlier scores, in decreasing order.");
+  cards($("low-confidence"), ambiguous, data.lowConfidence, "confidence", "low confidence");
+  cards($("outliers"), outliers, data.outliers, "outlier", "outliers");
 }
 
-/** A grid of cards of the first samples: at least a row, at most as many as there are. */
+/** A grid of cards of the first `count` samples, of at least six. */
 function cards(home, ids, count, column, title) {
   const shown = ids.slice(0, Math.min(MOST_CARDS, Math.max(count, 6)));
   const named = column === "confidence" ? "confidence" : "outlier score";
@@ -345,7 +346,7 @@ function cards(home, ids, count, column, title) {
       shaped ? picture(i, THUMB) : null,
       make("p", {}, shaped ? null : picture(i, THUMB), make("b", { title: samples.name[i] }, samples.name[i]),
         `${named} ${score(samples[column][i])}`,
-        make("small", {}, reasons(i).join("; ") || groupName(samples.group[i]))));
+        make("small", {}, remarks(i).join("; ") || groupName(samples.group[i]))));
     button.dataset.sample = i;
     return button;
   };

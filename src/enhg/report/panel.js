@@ -22,13 +22,13 @@ const panel = {
     this.mark();
   },
 
-  /** Make room for the panel, or take it back; what was clicked keeps its place on the screen. */
+  /** Open or close the panel; the element that was clicked keeps its place on the screen. */
   toggle(shown) {
     const before = this.origin.getBoundingClientRect().top;
     this.element.hidden = !shown;
     root.classList.toggle("open", shown);
     resize();
-    if (!this.origin.isConnected) { // the sheets were filled anew
+    if (!this.origin.isConnected) { // the sheets were filled again
       const { sample } = this.origin.dataset;
       this.origin = document.querySelector(`main [data-sample="${sample}"]`) ?? map.canvas;
     }
@@ -53,7 +53,7 @@ const panel = {
     this.origin.focus({ preventScroll: true });
   },
 
-  /** Show which sample is chosen wherever it stands. */
+  /** Mark the chosen sample in all lists. */
   mark() {
     for (const button of document.querySelectorAll('main [aria-pressed="true"][data-sample]')) {
       button.removeAttribute("aria-pressed");
@@ -77,19 +77,19 @@ const panel = {
         tool("→", "Next", () => this.step(1), at < 0 || at === this.list.ids.length - 1),
         tool("✕", "Close", () => this.close())),
       make("h2", { id: "panel-name", tabIndex: -1 }, samples.name[i]),
-      this.first(i),
+      this.figures(i),
     ];
-    const why = reasons(i);
-    if (why.length) parts.push(make("p", { className: "why" }, sentence(why)));
+    const texts = remarks(i);
+    if (texts.length) parts.push(make("p", { className: "remarks" }, sentence(texts)));
     if (!hasPicture(i)) {
       return [...parts, make("p", { className: "about after" },
         `Its ${shaped ? "picture" : "vector"} and hyperedge are not on this page, which holds those of ` +
-        `${number(data.pictured)} of ${number(data.total)} ${what}s.`)];
+        `${number(data.pictured)} of ${number(data.total)} ${noun}s.`)];
     }
-    return [...parts, ...this.rebuilt(i), ...this.corrected(i), ...this.rebuilds(i)];
+    return [...parts, ...this.members(i), ...this.reconstruction(i), ...this.memberOf(i)];
   },
 
-  first(i) {
+  figures(i) {
     const group = samples.group[i];
     const facts = make("dl", { className: "facts" });
     const fact = (name, value, share = null) => {
@@ -98,12 +98,11 @@ const panel = {
       facts.append(make("div", {}, make("dt", {}, name), make("dd", {}, ...[value].flat(), meter)));
     };
     fact(clustered ? "Cluster" : "Class", [dot(group), short(group)]);
-    if (samples.truth[i] >= 0) fact("Truth", truthName(i) + (isWrong(i) ? " (differs)" : ""));
-    if (!clustered) fact("Label", samples.given[i] ? "given" : "found");
-    fact("Confidence", score(samples.confidence[i]), samples.confidence[i] / 1000);
-    fact("Outlier score", score(samples.outlying[i]), samples.outlying[i] / 1000);
-    fact(`In hyperedges of other ${clustered ? "clusters" : "classes"}`,
-      percent(samples.foreign[i] / 1000), samples.foreign[i] / 1000);
+    if (samples.truth[i] >= 0) fact("True class", trueClass(i) + (isWrong(i) ? " (differs)" : ""));
+    if (!clustered) fact("Label", samples.given[i] ? "given" : "predicted");
+    fact("Confidence", score(samples.confidence[i]), samples.confidence[i]);
+    fact("Outlier score", score(samples.outlier[i]), samples.outlier[i]);
+    fact("Boundary score", score(samples.boundary[i]), samples.boundary[i]);
     const large = picture(i, shaped ? 168 : 340);
     large.setAttribute("role", "img");
     large.setAttribute("aria-label", samples.name[i]);
@@ -111,26 +110,26 @@ const panel = {
     return make("div", { className: wide ? "first stacked" : "first" }, large, facts);
   },
 
-  rebuilt(i) {
-    const [count, ids, values] = pairs(data.edges.rebuilders[i]);
-    if (!count) return [heading("Rebuilt from no other"), about("It forms a hyperedge with itself alone.")];
-    const all = data.edges.coefficients[i];
-    const most = ids.length < all ? `: the ${ids.length} largest of all ${all}.` : ".";
+  members(i) {
+    const [count, ids, values] = pairs(data.edges.members[i]);
+    if (!count) return [heading("Hyperedge without other members"), about("All its coefficients are zero.")];
+    const rest = count - ids.length;
     return [
-      heading(`Rebuilt from ${counted(all, "other")}`),
-      about(`Its hyperedge holds ${count}. The coefficients${most}`),
-      this.parts(ids, values, `rebuilders of ${samples.name[i]}`),
+      heading(`Hyperedge of ${counted(count, "member")}`),
+      about(`Members with their coefficients, out of ${counted(data.edges.support[i], "non-zero coefficient")}` +
+        (rest ? `; ${rest} more are not listed.` : ".")),
+      this.parts(ids, values, `members of ${samples.name[i]}`),
     ];
   },
 
-  rebuilds(i) {
-    const [count, ids, values] = pairs(data.edges.rebuilds[i]);
-    if (!count) return [heading("It helps to rebuild no other")];
+  memberOf(i) {
+    const [count, ids, values] = pairs(data.edges.memberOf[i]);
+    if (!count) return [heading("Member of no other hyperedge")];
     const rest = count - ids.length;
     return [
-      heading(`It helps to rebuild ${counted(count, "other")}`),
-      about("Hyperedges that it sits in, with its coefficient" + (rest ? `; ${rest} more are not listed.` : ".")),
-      this.parts(ids, values, `rebuilt from ${samples.name[i]}`),
+      heading(`Member of ${counted(count, "other hyperedge")}`),
+      about("Centroids of these hyperedges, with its coefficient in each" + (rest ? `; ${rest} more are not listed.` : ".")),
+      this.parts(ids, values, `hyperedges with ${samples.name[i]}`),
     ];
   },
 
@@ -141,22 +140,22 @@ const panel = {
     return listing(make("div", { className: "parts" }, ...cells), ids, title);
   },
 
-  corrected(i) {
+  reconstruction(i) {
     const each = (name, sheet) => {
       const drawn = picture(i, shaped ? 84 : 340, sheet);
       drawn.setAttribute("role", "img");
       drawn.setAttribute("aria-label", `${samples.name[i]}, ${name}`);
       return make("figure", {}, drawn, make("figcaption", {}, name));
     };
-    const span = data.tiles.errorSpan;
-    const end = span === null ? "2.5 spreads" : `${Number(span.toPrecision(2))}`;
+    const span = data.tiles.residualSpan;
+    const end = span === null ? "2.5 standard deviations" : `${Number(span.toPrecision(2))}`;
     const legend = make("div", {}, make("div", { className: "signed" }),
       make("div", { className: "ends" }, ...[`−${end}`, "0", `+${end}`].map((text) => make("span", {}, text))));
     return [
-      heading("Correction and error"),
-      about(`What the others make of it, and what they miss: ${percent(data.tiles.errors[i])} of its length.`),
-      make("div", { className: "three" }, each("as it is", "image"), each("corrected", "corrected"),
-        each("error", "error")),
+      heading("Reconstruction and residual"),
+      about(`Relative residual of the preprocessed ${noun}: ${percent(samples.residual[i])}.`),
+      make("div", { className: "triple" }, each(noun, "sample"), each("reconstruction", "reconstruction"),
+        each("residual", "residual")),
       legend,
     ];
   },

@@ -41,17 +41,17 @@ def test_digits_need_no_files(monkeypatch):
 @pytest.mark.parametrize("name", LOCAL)
 def test_shapes_and_labels(loaded, name):
     samples, image_shape, classes = LOCAL[name]
-    found = loaded(name)
-    assert found.X.shape == (samples, image_shape[0] * image_shape[1])
-    assert found.image_shape == image_shape
-    assert found.y.shape == (samples,)
-    assert found.y.dtype.kind == "i"
-    assert len(np.unique(found.y)) == classes
-    assert found.X.std(axis=1).min() > 0
+    data = loaded(name)
+    assert data.X.shape == (samples, image_shape[0] * image_shape[1])
+    assert data.image_shape == image_shape
+    assert data.y.shape == (samples,)
+    assert data.y.dtype.kind == "i"
+    assert len(np.unique(data.y)) == classes
+    assert data.X.std(axis=1).min() > 0
 
 
-def test_images_a_class(loaded):
-    """As the README beside the files says."""
+def test_images_per_class(loaded):
+    """As the README of the data sets says."""
     yale = np.bincount(loaded("yale-b").y)[1:]
     assert set(np.delete(yale, range(10, 17))) == {64}
     assert yale[10:17].min() >= 59
@@ -98,79 +98,79 @@ def test_folder_from_the_environment(loaded, data_folder, monkeypatch):
 
 
 def test_extended_yale_b_from_its_original_images(loaded, tmp_path):
-    """The images as their authors keep them, here made from ours, with a picture of the room."""
+    """The images in the folders of their authors, with a background image per person."""
     faces = loaded("yale-b")
     for i, (pixels, person) in enumerate(zip(faces.X, faces.y, strict=True)):
         folder = tmp_path / "CroppedYale" / f"yaleB{person:02}"
         folder.mkdir(parents=True, exist_ok=True)
         Image.fromarray(pixels.reshape(32, 32)).save(folder / f"yaleB{person:02}_P00_{i:04}.pgm")
         (folder / f"yaleB{person:02}_P00_Ambient.pgm").write_bytes(b"P5 2 1 255 ab")
-    found = load("yale-b", tmp_path)
-    np.testing.assert_array_equal(found.X, faces.X)
-    np.testing.assert_array_equal(found.y, faces.y)
-    assert found.image_shape == (32, 32)
+    data = load("yale-b", tmp_path)
+    np.testing.assert_array_equal(data.X, faces.X)
+    np.testing.assert_array_equal(data.y, faces.y)
+    assert data.image_shape == (32, 32)
 
 
 def test_images_that_are_not_the_set(tmp_path):
     for person in ("a", "b"):
         (tmp_path / "PIE" / person).mkdir(parents=True)
         Image.new("L", (64, 64), 5).save(tmp_path / "PIE" / person / "1.png")
-    with pytest.raises(
-        ValueError, match=r"PIE is not the PIE .*68 classes.*\(2, 1024\).*2 classes"
-    ):
+    with pytest.raises(ValueError, match=r"PIE must be PIE, .*68 classes.*\(2, 1024\).*2 classes"):
         load("pie", tmp_path)
 
 
 def openml(monkeypatch, X, y):
-    asked = []
+    requests = []
 
     def fetch(**choices):
-        asked.append(choices["data_id"])
+        requests.append(choices["data_id"])
         return SimpleNamespace(data=X, target=y)
 
-    monkeypatch.setattr("enhg.datasets.fetch_openml", fetch)
-    return asked
+    monkeypatch.setattr("enhg.datasets.loaders.fetch_openml", fetch)
+    return requests
 
 
 def test_usps_from_openml(loaded, monkeypatch, tmp_path):
-    """OpenML has pixels from −1 to 1 and the classes 1 to 10."""
+    """OpenML has pixels in [−1, 1] and the classes 1 to 10."""
     ours = loaded("usps")
-    asked = openml(monkeypatch, 2.0 * ours.X - 1, (ours.y + 1).astype(str).astype(object))
-    found = load("usps", tmp_path, download=True)
-    assert asked == [41082]
-    np.testing.assert_allclose(found.X, ours.X, atol=1e-6)
-    np.testing.assert_array_equal(found.y, ours.y)
+    requests = openml(monkeypatch, 2.0 * ours.X - 1, (ours.y + 1).astype(str).astype(object))
+    data = load("usps", tmp_path, download=True)
+    assert requests == [41082]
+    np.testing.assert_allclose(data.X, ours.X, atol=1e-6)
+    np.testing.assert_array_equal(data.y, ours.y)
 
 
 def test_mnist_from_openml(loaded, monkeypatch, tmp_path):
     ours = loaded("mnist")
     openml(monkeypatch, ours.X.astype(float), ours.y.astype(str).astype(object))
-    found = load("mnist", tmp_path, download=True)
-    assert found.X.dtype == np.uint8
-    np.testing.assert_array_equal(found.X, ours.X)
-    np.testing.assert_array_equal(found.y, ours.y)
+    data = load("mnist", tmp_path, download=True)
+    assert data.X.dtype == np.uint8
+    np.testing.assert_array_equal(data.X, ours.X)
+    np.testing.assert_array_equal(data.y, ours.y)
 
 
 def test_a_file_comes_before_a_download(loaded, monkeypatch, data_folder):
-    asked = openml(monkeypatch, None, None)
+    requests = openml(monkeypatch, None, None)
     np.testing.assert_array_equal(load("usps", data_folder, download=True).X, loaded("usps").X)
-    assert asked == []
+    assert requests == []
 
 
 def test_openml_out_of_reach_or_changed(monkeypatch, tmp_path):
     def fail(**choices):
         raise URLError("no route")
 
-    monkeypatch.setattr("enhg.datasets.fetch_openml", fail)
+    monkeypatch.setattr("enhg.datasets.loaders.fetch_openml", fail)
     with pytest.raises(OSError, match=r"USPS could not be fetched from OpenML .*no route.*usps.h5"):
         load("usps", tmp_path, download=True)
     openml(monkeypatch, np.zeros((3, 256)), np.array(["1", "2", "3"], object))
-    with pytest.raises(ValueError, match=r"OpenML's data set 41082 is not the USPS.*\(3, 256\)"):
+    with pytest.raises(ValueError, match=r"OpenML's data set 41082 must be USPS.*\(3, 256\)"):
         load("usps", tmp_path, download=True)
 
 
 def test_faces_are_not_downloaded(tmp_path):
-    with pytest.raises(FileNotFoundError, match="Extended Yale B is not shipped") as caught:
+    with pytest.raises(
+        FileNotFoundError, match="Extended Yale B is not part of the package"
+    ) as caught:
         load("yale-b", tmp_path, download=True)
     assert "OpenML" not in str(caught.value)
 
@@ -187,19 +187,23 @@ def test_unknown_set():
 @pytest.mark.parametrize("name", LOCAL)
 def test_no_folder(name, monkeypatch):
     monkeypatch.delenv("ENHG_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match=r"is not shipped: pass the folder.*ENHG_DATA"):
+    with pytest.raises(
+        FileNotFoundError, match=r"is not part of the package: set folder.*ENHG_DATA"
+    ):
         load(name)
 
 
 @pytest.mark.parametrize("name", LOCAL)
 def test_folder_without_the_file(name, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"is not shipped: .* must hold .* one folder a"):
+    with pytest.raises(
+        FileNotFoundError, match=r"is not part of the package: .* must hold .* one folder per"
+    ):
         load(name, tmp_path)
 
 
 def test_another_file_of_the_same_name(tmp_path):
     np.savez(tmp_path / "PIE_32x32.npz", fea=np.ones((5, 1024), np.uint8), gnd=np.arange(5))
-    with pytest.raises(ValueError, match=r"PIE_32x32.npz is not the PIE .*11554.*\(5, 1024\)"):
+    with pytest.raises(ValueError, match=r"PIE_32x32.npz must be PIE, .*11554.*\(5, 1024\)"):
         load("pie", tmp_path)
     (tmp_path / "mnist_70k.npz").write_text("no archive")
     with pytest.raises(ValueError, match=r"mnist_70k.npz: cannot be read"):

@@ -1,0 +1,61 @@
+"""The command `predict`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+X, Y = load_digits(n_class=3, return_X_y=True)
+X, Y = X[:90].astype(np.uint8), Y[:90]
+
+
+def test_predict(tmp_path, digits, some_labels, run, table):
+    np.savez(tmp_path / "new.npz", X=X.reshape(-1, 8, 8), y=Y)
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    fitted = table(tmp_path / "a" / "labels.csv")
+    result = run("predict", tmp_path / "a/model.npz", tmp_path / "new.npz", "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "b" / "labels.csv")
+    assert list(rows[0]) == ["name", "label", "confidence", "outlier"]
+    same = [one["label"] == two["label"] for one, two in zip(fitted, rows, strict=True)]
+    assert np.mean(same) > 0.95
+    assert float(result.stdout.split("AC ")[1][:5]) > 0.9
+
+    run("classify", digits, "--labels", some_labels, "-o", tmp_path / "c")
+    result = run(
+        "predict", tmp_path / "c/model.npz", tmp_path / "new.npz", "-o", tmp_path / "d", "--json"
+    )
+    figures = json.loads(result.stdout)
+    assert figures["accuracy"] > 0.9
+    assert sum(figures["sizes"].values()) == 90
+
+
+def test_images_are_resized_to_those_of_the_model(tmp_path, photos, run, table):
+    run("cluster", photos, "-k", 3, "-o", tmp_path / "a", "--size", "6x5")
+    result = run("predict", tmp_path / "a/model.npz", photos, "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    labels = [[row["label"] for row in table(tmp_path / name / "labels.csv")] for name in "ab"]
+    assert np.mean(np.array(labels[0]) == labels[1]) > 0.95
+
+
+def test_predict_one_sample(tmp_path, digits, run, table):
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    np.save(tmp_path / "one.npy", X[:1])
+    result = run("predict", tmp_path / "a/model.npz", tmp_path / "one.npy", "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    assert len(table(tmp_path / "b" / "labels.csv")) == 1
+
+
+def test_inputs_that_do_not_match_the_model_are_refused(tmp_path, digits, run, fails):
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    np.save(tmp_path / "wide.npy", np.ones((3, 9)))
+    model, out = tmp_path / "a/model.npz", tmp_path / "b"
+    assert "must have the 64 features of" in fails(
+        "predict", model, tmp_path / "wide.npy", "-o", out
+    )
+    graph = tmp_path / "a/hypergraph.npz"
+    assert "not a model of this enhg" in fails("predict", graph, digits, "-o", out)
+    assert "no such file" in fails("predict", tmp_path / "none.npz", digits, "-o", out)
+    assert not out.exists()

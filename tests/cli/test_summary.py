@@ -1,0 +1,134 @@
+"""The record of a run in words and as JSON."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from enhg.cli import summary
+from enhg.cli.terminal import Stages
+from enhg.run import (
+    Estimate,
+    Group,
+    InputFigures,
+    Run,
+    SampleColumns,
+    Scores,
+    Spreading,
+    StructureFigures,
+)
+
+COLUMNS = SampleColumns(
+    names=["a", "b", "c"],
+    labels=np.array([0, 1, 1]),
+    confidence=np.array([0.9, 0.05, 0.7]),
+    outlier_scores=np.array([0.1, 0.2, 0.9]),
+    low_confidence=np.array([False, True, False]),
+    is_outlier=np.array([False, False, True]),
+)
+CLUSTERED = Run(
+    kind="cluster",
+    grouping="cluster",
+    input=InputFigures(3, 64, (8, 8), "some/digits.npz"),
+    samples=COLUMNS,
+    groups=(Group("0", 1), Group("1", 2)),
+    confidence_threshold=0.1,
+    structure=StructureFigures("zero_mean", 1.5, np.inf, 3, 1, 3),
+    estimate=Estimate(2, 3, True),
+    scores=Scores(3, ac=1.0, nmi=0.5),
+    stages=(("read", 0.12345),),
+    warnings=("careful",),
+)
+
+
+def test_summary_of_a_clustering():
+    rows = dict(summary.rows(CLUSTERED))
+    assert rows == {
+        "samples": "3 images of 8×8, from some/digits.npz",
+        "support": "1.5 non-zero coefficients per sample on average; largest certificate inf",
+        "hypergraph": "3 hyperedges, 1 component",
+        "outliers": "1 sample",
+        "clusters": "2 (estimated; runner-up 3), of 1, 2 samples",
+        "confidence": "below 0.1 for 1 sample",
+        "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
+    }
+
+
+def test_summary_of_an_estimate_that_is_not_reliable():
+    run = replace(CLUSTERED, estimate=Estimate(2, 3, False))
+    assert dict(summary.rows(run))["clusters"].startswith(
+        "2 (estimated, not reliable; runner-up 3)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("disputed", "text"),
+    [
+        (1, "1 given label that differs from the label distribution; kept"),
+        (2, "2 given labels that differ from the label distribution; kept"),
+    ],
+)
+def test_summary_of_a_classification(disputed, text):
+    run = replace(
+        CLUSTERED,
+        kind="classify",
+        grouping="class",
+        spreading=Spreading("poisson", 2, disputed),
+        n_unreached=1,
+        scores=Scores(1, accuracy=0.25),
+    )
+    rows = dict(summary.rows(run))
+    assert rows["classes"] == "2, from 2 labels (66.7%) by Poisson learning"
+    assert rows["disputed"] == text
+    assert rows["unreached"] == "1 sample without a label"
+    score = "accuracy 0.250 on the 1 unlabeled sample, against the labels in digits.npz"
+    assert rows["score"] == score
+
+
+def test_summary_of_a_prediction():
+    vectors = InputFigures(3, 64, None, "x.npy")
+    run = replace(
+        CLUSTERED, kind="predict", input=vectors, structure=None, estimate=None, scores=None
+    )
+    rows = dict(summary.rows(run))
+    assert rows["samples"] == "3 of 64 features, from x.npy"
+    assert rows["clusters"] == "2, of 1 (0), 2 (1) samples"
+    assert not {"support", "hypergraph", "score", "disputed", "unreached"} & set(rows)
+
+
+def test_sizes_of_many_groups_are_given_as_a_range():
+    groups = tuple(Group(str(i), i + 5) for i in range(11))
+    run = replace(CLUSTERED, groups=groups, estimate=None)
+    assert dict(summary.rows(run))["clusters"] == "11, of 5 to 15 samples"
+
+
+def test_json(capsys):
+    files = [str(Path("out", "labels.csv"))]
+    Stages(quiet=False, as_json=True).print_json(summary.to_json(CLUSTERED, files))
+    figures = json.loads(capsys.readouterr().out)
+    assert figures == {
+        "command": "cluster", "samples": 3, "features": 64, "image_shape": [8, 8],
+        "source": "some/digits.npz", "clusters": 2, "sizes": {"0": 1, "1": 2},
+        "low_confidence": 1, "outliers": 1, "unreached": 0, "preprocessing": "zero_mean",
+        "mean_support": 1.5, "certificate": None,  # JSON has no infinity
+        "hyperedges": 3, "components": 1, "largest_component": 3,
+        "estimate": {"n_clusters": 2, "runner_up": 3, "reliable": True}, "ac": 1.0, "nmi": 0.5,
+        "scored": 3, "files": files, "seconds": {"read": 0.123}, "warnings": ["careful"],
+    }  # fmt: skip
+
+
+def test_json_of_a_classification_with_suggestions():
+    run = replace(
+        CLUSTERED,
+        grouping="class",
+        spreading=Spreading("diffusion", 2, 1),
+        scores=Scores(1, accuracy=0.25),
+        suggestions=("b",),
+    )
+    figures = summary.to_json(run, [])
+    assert (figures["classes"], figures["accuracy"], figures["scored"]) == (2, 0.25, 1)
+    assert (figures["method"], figures["given"], figures["disputed"]) == ("diffusion", 2, 1)
+    assert figures["suggestions"] == ["b"]
+    assert "ac" not in figures

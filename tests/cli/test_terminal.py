@@ -1,0 +1,145 @@
+"""Failures, and the program as a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import enhg.io
+from enhg import ElasticNetHypergraph, InputError
+from enhg.exceptions import MissingDependencyError
+
+PROGRAM = Path(sys.executable).with_name("enhg")
+
+
+def test_existing_results_are_refused_before_the_input_is_read(
+    tmp_path, digits, monkeypatch, fails
+):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "labels.csv").write_text("precious")
+
+    def never(*_, **__):
+        raise AssertionError("the input was read")
+
+    monkeypatch.setattr(enhg.io, "read_samples", never)
+    monkeypatch.setattr(enhg.datasets, "load", never, raising=False)
+    for words in (
+        ["cluster", digits, "-k", 3],
+        ["classify", digits, "--labels", "labels.csv"],
+        ["demo"],
+    ):
+        message = fails(*words, "-o", out)
+        assert message.startswith("error: ")
+        assert "(option --overwrite)" in message
+    assert (out / "labels.csv").read_text() == "precious"
+    assert "must be a folder, got a file" in fails(
+        "cluster", digits, "-k", 3, "-o", out / "labels.csv"
+    )
+
+
+def test_overwrite_replaces_and_keeps_the_rest(tmp_path, digits, run, table):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "labels.csv").write_text("old")
+    (out / "notes.txt").write_text("mine")
+    assert run("cluster", digits, "-k", 3, "-o", out, "--overwrite").exit_code == 0
+    assert len(table(out / "labels.csv")) == 90
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "part"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted: nothing was written"),
+        (MemoryError("Unable to allocate 9 TiB"), 1, "error: not enough memory (Unable"),
+        (OSError(28, "No space left on device", "/full/disk"), 1, "error: /full/disk: No space"),
+        (ValueError("two\nlines"), 1, "error: two lines"),
+        (
+            InputError("gamma is wrong", parameter="gamma"),
+            1,
+            "error: gamma is wrong (option --gamma)\n",
+        ),
+        (InputError("tol is wrong", parameter="tol"), 1, "error: tol is wrong\n"),
+        (MissingDependencyError("this needs x"), 1, "error: this needs x\n"),
+    ],
+)
+def test_failures_leave_nothing_behind(tmp_path, digits, monkeypatch, error, code, part, fails):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(ElasticNetHypergraph, "fit", fail)
+    home = tmp_path / "home"
+    home.mkdir()
+    assert part in fails("cluster", digits, "-k", 3, "-o", home / "a" / "b", code=code)
+    assert list(home.iterdir()) == []
+
+
+def test_a_bug_keeps_its_traceback(tmp_path, digits, monkeypatch, run):
+    def fail(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(ElasticNetHypergraph, "fit", fail)
+    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out")
+    assert isinstance(result.exception, ZeroDivisionError)
+    assert not (tmp_path / "out").exists()
+
+
+def test_as_a_process_with_pipes(tmp_path, digits):
+    words = [PROGRAM, "cluster", digits.name, "-k", "3", "-o", "out"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert b"\x1b" not in done.stdout
+    assert b"out/labels.csv" in done.stdout
+    again = subprocess.run(words, cwd=tmp_path, capture_output=True)
+    assert (again.returncode, again.stdout) == (1, b"")
+    assert again.stderr.startswith(b"error: ")
+    assert again.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_file_names_that_are_not_valid_text(tmp_path, digits):
+    renamed = digits.rename(tmp_path / os.fsdecode(b"d\xff.npz"))
+    done = subprocess.run(
+        [PROGRAM, "cluster", renamed, "-k", "3", "-o", tmp_path / "out"],
+        capture_output=True,
+        check=True,
+    )
+    assert b"against the labels in d\\udcff.npz" in done.stdout
+    done = subprocess.run(
+        [PROGRAM, "cluster", tmp_path / os.fsdecode(b"e\xff.npz"), "-k", "3", "-o", "out"],
+        capture_output=True,
+    )
+    assert done.returncode == 1
+    assert b"e\\udcff.npz: no such file" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_bars_on_a_terminal(tmp_path, photos):
+    import pty
+
+    def on_terminal(*words):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            [PROGRAM, "cluster", photos, "-k", "3", *words], stdout=subprocess.PIPE, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            shown = b""
+            try:
+                while more := os.read(ours, 65536):
+                    shown += more
+            except OSError:  # Linux: the other end has closed
+                pass
+            printed = process.stdout.read()
+        os.close(ours)
+        assert process.returncode == 0
+        return shown, printed
+
+    shown, printed = on_terminal("-o", tmp_path / "a")
+    assert all(word in shown for word in (b"reading", b"reconstructing", b"100%"))
+    assert b"labels.csv" in printed
+    assert on_terminal("-o", tmp_path / "b", "--quiet") == (b"", b"")

@@ -1,0 +1,192 @@
+"""Writing of results: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from enhg.io import output_folder, read_labels, read_samples, write_table
+
+RNG = np.random.default_rng(0)
+TABLE = RNG.normal(size=(6, 4))
+TRUTH = np.array([1, 1, 2, 2, 3, 3])
+
+
+NAMES = ["img1.png", "img2.png", "cats/img3.jpg", "dogs/img3.jpg"]
+
+
+def test_write_table(tmp_path):
+    path = tmp_path / "new" / "folder" / "labels.csv"
+    write_table(
+        path,
+        {"name": ["a.png", "b, c.png"], "label": [0, 1], "group": ["x", "y"], "degree": [1.5, 2.0]},
+    )
+    assert path.read_text() == 'name,label,group,degree\na.png,0,x,1.5\n"b, c.png",1,y,2.0\n'
+    assert [p.name for p in path.parent.iterdir()] == ["labels.csv"]
+
+
+def test_labels_round_trip(tmp_path):
+    labels = ["cat", "", "dog", "ä;ö", 'q"']
+    names = [*NAMES, "bad\udcff.png"]  # a file name that is not UTF-8
+    write_table(tmp_path / "a.csv", {"name": names, "label": labels, "confidence": np.ones(5)})
+    assert read_labels(tmp_path / "a.csv", names).tolist() == labels
+
+
+def test_csv_samples_round_trip(tmp_path):
+    columns = {f"f{i}": column.tolist() for i, column in enumerate(TABLE.T)}
+    table = {"name": list("abcdef"), "label": TRUTH.tolist(), "confidence": np.ones(6)} | columns
+    write_table(tmp_path / "a.csv", table)
+    samples = read_samples(tmp_path / "a.csv")
+    np.testing.assert_array_equal(samples.X[:, 1:], TABLE)
+    np.testing.assert_array_equal(samples.labels, TRUTH)
+    assert samples.names == list("abcdef")
+
+
+def test_tables_are_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "labels.csv"
+    write_table(path, {"name": ["a"], "label": ["x"]})
+    before = path.read_text()
+
+    class Unprintable:
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_table(path, {"name": ["a"], "label": [Unprintable()]})
+    assert path.read_text() == before
+    assert os.listdir(tmp_path) == ["labels.csv"]
+
+
+def test_tables_that_cannot_be_written(tmp_path, refuses):
+    refuses(
+        lambda: write_table(tmp_path / "a.csv", {"name": ["a", "b"], "label": [1]}),
+        "columns of table must have one length, got",
+        "'label': 1",
+    )
+    (tmp_path / "file").write_text("")
+    refuses(
+        lambda: write_table(tmp_path / "file" / "a.csv", {"name": ["a"]}),
+        "a.csv",
+        "cannot be written",
+    )
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def contents(folder):
+    return {
+        p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()
+    }
+
+
+def test_output_folder(tmp_path):
+    target = tmp_path / "deep" / "er" / "out"
+    with output_folder(target) as folder:
+        assert folder.parent == target.parent
+        (folder / "plots").mkdir()
+        (folder / "plots" / "a.txt").write_text("plot")
+        (folder / "b.txt").write_text("text")
+        assert not target.exists()
+    assert contents(tmp_path / "deep") == {"er/out/plots/a.txt": "plot", "er/out/b.txt": "text"}
+    mode = (tmp_path / "plain").mkdir() or (tmp_path / "plain").stat().st_mode
+    assert target.stat().st_mode == mode  # and not the 0700 of tempfile
+
+
+def test_output_into_an_empty_folder(tmp_path):
+    target = tmp_path / "out"
+    target.mkdir()
+    inode = target.stat().st_ino
+    with output_folder(target) as folder:
+        (folder / "a").write_text("1")
+        (folder / "empty").mkdir()
+    assert target.stat().st_ino == inode  # a shell that stands in it stays there
+    assert contents(tmp_path) == {"out/a": "1"}
+    assert sorted(os.listdir(target)) == ["a", "empty"]
+
+
+def enter(path, **options):
+    with output_folder(path, **options):
+        pytest.fail("must be refused before any computing")
+
+
+def test_output_folder_refuses_on_entry(tmp_path, refuses):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("keep")
+    refuses(lambda: enter(tmp_path / "out"), "out", "must be new or empty", parameter="overwrite")
+    refuses(lambda: enter(tmp_path / "out" / "mine"), "must be a folder, got a file")
+    refuses(
+        lambda: enter(tmp_path / "out" / "mine", overwrite=True), "must be a folder, got a file"
+    )
+    refuses(lambda: enter(tmp_path / "out" / "mine" / "below"), "cannot be written")
+    assert contents(tmp_path) == {"out/mine": "keep"}
+    assert os.listdir(tmp_path / "out") == ["mine"]
+
+
+def test_overwriting_replaces_only_the_same_names(tmp_path):
+    target = tmp_path / "out"
+    (target / "plots").mkdir(parents=True)
+    (target / "a").write_text("old")
+    (target / "mine").write_text("keep")
+    (target / "plots" / "mine").write_text("keep")
+    with output_folder(target, overwrite=True) as folder:
+        (folder / "a").write_text("new")
+        (folder / "plots").mkdir()
+        (folder / "plots" / "b").write_text("new")
+        assert (target / "a").read_text() == "old"
+    assert contents(tmp_path) == {
+        "out/a": "new",
+        "out/mine": "keep",
+        "out/plots/mine": "keep",
+        "out/plots/b": "new",
+    }
+    assert sorted(os.listdir(target)) == ["a", "mine", "plots"]
+
+
+def write_and_raise(path, error, **options):
+    with output_folder(path, **options) as folder:
+        (folder / "a").write_text("half")
+        raise error
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_failure_leaves_nothing(tmp_path, error):
+    with pytest.raises(error):
+        write_and_raise(tmp_path / "deep" / "er" / "out", error)
+    assert os.listdir(tmp_path) == []
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_text("old")
+    with pytest.raises(error):
+        write_and_raise(tmp_path / "out", error, overwrite=True)
+    assert contents(tmp_path) == {"out/a": "old"}
+    assert os.listdir(tmp_path / "out") == ["a"]
+
+
+def write_while_another_does(path, **options):
+    with output_folder(path, **options) as folder:
+        (folder / "a").write_text("ours")
+        path.mkdir(exist_ok=True)
+        (path / "a").write_text("theirs")
+
+
+def test_results_that_cannot_be_moved_are_kept(tmp_path, refuses):
+    target = tmp_path / "out"
+    message = refuses(lambda: write_while_another_does(target), "meanwhile", "they are in")
+    assert (target / "a").read_text() == "theirs"
+    assert (Path(message.split("they are in ")[1]) / "a").read_text() == "ours"
+
+
+def test_a_file_never_replaces_a_folder(tmp_path, refuses):
+    target = tmp_path / "out"
+    (target / "a").mkdir(parents=True)
+    (target / "a" / "mine").write_text("keep")
+
+    def clash():
+        with output_folder(target, overwrite=True) as folder:
+            (folder / "a").write_text("new")
+            (folder / "0").write_text("new")
+
+    refuses(clash, "a file on one side and a folder on the other")
+    assert (target / "a" / "mine").read_text() == "keep"
+    assert not (target / "0").exists()

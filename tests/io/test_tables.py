@@ -1,0 +1,97 @@
+"""Samples from tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from enhg.io import read_samples
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("named", [True, False])
+def test_csv_layouts(tmp_path, delimiter, header, named, write_csv):
+    lines = [["x1", "x2"]] if header else []
+    lines += [["1", "2.5"], ["-3e2", " 4"]]
+    if named:
+        heads = (["photo"] if header else []) + ["a b.png", "c.png"]
+        lines = [[head, *line] for head, line in zip(heads, lines, strict=True)]
+    samples = read_samples(write_csv(tmp_path, "\n".join(map(delimiter.join, lines))))
+    assert samples.X.tolist() == [[1, 2.5], [-300, 4]]
+    assert samples.X.dtype == np.float64
+    assert samples.names == (["a b.png", "c.png"] if named else ["0", "1"])
+    assert samples.labels is None
+    assert samples.image_shape is None
+
+
+@pytest.mark.parametrize("head", ["label", "class", "Target", "y"])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_csv_labels(tmp_path, head, place, write_csv):
+    rows = [["name", "f", "g"], ["a", "1", "2"], ["b", "3", "4"]]
+    for row, cell in zip(rows, [head, "7", "8"], strict=True):
+        row.insert(place, cell)
+    samples = read_samples(write_csv(tmp_path, "\n".join(map(",".join, rows))))
+    assert samples.X.tolist() == [[1, 2], [3, 4]]
+    assert samples.names == ["a", "b"]
+    assert samples.labels.tolist() == [7, 8]
+    assert samples.labels.dtype == np.int64
+
+
+def test_csv_text_labels_and_number_features(tmp_path, write_csv):
+    samples = read_samples(write_csv(tmp_path, "f,g,class\n1,2,cat\n3,4,dog\n"))
+    assert samples.labels.tolist() == ["cat", "dog"]
+    assert samples.X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_csv_as_pandas_writes_it(tmp_path, write_csv):
+    samples = read_samples(write_csv(tmp_path, ",0,1\n0,1.5,2\n1,3,4\n"))
+    assert samples.X.tolist() == [[1.5, 2], [3, 4]]
+    assert samples.names == ["0", "1"]
+    samples = read_samples(write_csv(tmp_path, ",f,g\n5,1.5,2\n6,3,4\n"))
+    assert samples.X.tolist() == [[1.5, 2], [3, 4]]
+    assert samples.names == ["5", "6"]
+
+
+def test_csv_details(tmp_path, write_csv):
+    assert read_samples(write_csv(tmp_path, "1\n2\n\n3\n")).X.tolist() == [[1], [2], [3]]
+    assert read_samples(write_csv(tmp_path, "f\n1\n2\n")).X.tolist() == [[1], [2]]
+    assert read_samples(write_csv(tmp_path, "a,1,2\n")).names == ["a"]
+    text = '"a, b",1,2\n"c ""d""",3,4\n'
+    assert read_samples(write_csv(tmp_path, text)).names == ["a, b", 'c "d"']
+    bom = read_samples(write_csv(tmp_path, "name,f\nä,1\n", encoding="utf-8-sig"))
+    assert bom.names == ["ä"]
+    assert read_samples(write_csv(tmp_path, "name,f\r\na,1\r\n")).X.tolist() == [[1]]
+    # Python would read 1_2 as the number 12.
+    assert read_samples(write_csv(tmp_path, "1_2,5\n1_3,6\n")).names == ["1_2", "1_3"]
+    assert read_samples(write_csv(tmp_path, "id,f\n7,1\n8,2\n")).names == ["7", "8"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ["at least one sample, got no rows"]),
+        ("\n\n", ["got no rows"]),
+        ("name,f,g\n", ["got only headings"]),
+        ("f,g\n1,2\n3,\n", ["row 3", "column g", "empty"]),
+        ("1,2\n3,x\n", ["row 2", "column 2", "'x'"]),
+        ("f,g\n1,2\nx,4\n", ["row 3", "column f", "'x'"]),
+        ("x,2\n3,4\n", ["row 1", "column 1", "'x'"]),
+        ("1,,3\n4,5,6\n", ["row 1", "column 2", "empty"]),
+        (",2,3\n4,5,6\n", ["row 1", "column 1", "empty"]),
+        ("1,x,3\n4,5,6\n", ["row 1", "column 2", "'x'"]),
+        ("5.1,3.5,setosa\n4.9,3,setosa\n", ["row 1", "column 3", "setosa", "label"]),
+        ("1;2\n1,5;2\n", ["row 2", "column 1", "'1,5'"]),
+        ("1,2\n3,4,5\n", ["row 2 must have the 2 cells of the first row, got 3"]),
+        ("1;2;3\n4;5\n", ["row 2 must have the 3 cells of the first row, got 2"]),
+        ("a\nb\n", ["must have a column of numbers"]),
+        ("label\n1\n2\n", ["must have a column of numbers"]),
+        ("f,label,class\n1,2,3\n", ["at most one column of labels, got label, class"]),
+        ("1,2\n3,nan\n", ["1 of 4 values", "row 1"]),
+        ("a,2\nb,inf\n", ["1 of 2 values", "row 1 (b)"]),
+        ("1,1_0\n2,3\n", ["row 1", "column 2", "'1_0'"]),
+    ],
+)
+def test_csv_faults(tmp_path, text, parts, refuses, write_csv):
+    path = write_csv(tmp_path, text)
+    refuses(lambda: read_samples(path), str(path), *parts)

@@ -1,0 +1,30 @@
+"""Groups, alternatives and true classes of the samples."""
+
+import numpy as np
+
+from enhg.report._results import make_results, natural_order
+
+
+def test_natural_order():
+    assert natural_order({"b", "a10", "a9", "", "10", "9"}) == ["9", "10", "a9", "a10", "b", ""]
+
+
+def test_alternative_is_another_group(digits):
+    results = make_results(digits.record, digits.samples, digits.model)
+    assert not (results.alternative == results.group).any()
+    distances = np.linalg.norm(
+        digits.model.embedding_[:, None] - digits.model.cluster_centers_, axis=2
+    )
+    second = np.argsort(distances, axis=1)[:, 1]
+    np.testing.assert_array_equal(results.alternative, second)
+
+
+def test_alternative_of_a_disputed_label_is_the_predicted_class(digits, fitted):
+    truth = digits.samples.labels
+    given = np.where(np.arange(len(truth)) < 60, truth.astype(str), "")
+    given[0] = str((truth[0] + 1) % 4)
+    run = fitted(digits.samples, given=given)
+    assert 0 in run.model.disputed_indices_
+    results = make_results(run.record, run.samples, run.model)
+    assert results.names[results.group[0]] == given[0]
+    assert results.names[results.alternative[0]] == str(truth[0])

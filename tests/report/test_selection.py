@@ -1,0 +1,34 @@
+"""Choice of the samples of a page."""
+
+import numpy as np
+
+from enhg.report import _selection as selection
+from enhg.report._results import make_results
+
+
+def chosen_samples(run):
+    results = make_results(run.record, run.samples, run.model)
+    return selection.select(results, run.structure.member_coefficients_)
+
+
+def test_selection_is_bounded_and_holds_the_extremes(digits, monkeypatch):
+    model, structure = digits.model, digits.structure
+    monkeypatch.setattr(selection, "MOST_PICTURED", 300)
+    monkeypatch.setattr(selection, "_MOST_EXTREME", 20)
+    chosen = chosen_samples(digits)
+    assert len(chosen.pictured) == 300
+    np.testing.assert_array_equal(np.sort(chosen.rows), np.arange(len(digits.samples.X)))
+    assert set(np.argsort(-structure.outlier_scores_, kind="stable")[:20]) <= set(chosen.pictured)
+    for group in range(4):
+        inside = np.flatnonzero(model.labels_ == group)
+        by_confidence = inside[np.argsort(model.confidence_[inside], kind="stable")]
+        assert {by_confidence[0], by_confidence[-1]} <= set(chosen.pictured)
+
+
+def test_number_of_listed_samples_is_bounded(digits, monkeypatch):
+    monkeypatch.setattr(selection, "MOST_PICTURED", 50)
+    monkeypatch.setattr(selection, "_MOST_EXTREME", 5)
+    monkeypatch.setattr(selection, "_MOST_LISTED", 400)
+    chosen = chosen_samples(digits)
+    assert len(chosen.rows) == len(set(chosen.rows)) == 400
+    assert set(chosen.members[chosen.pictured].indices) <= set(chosen.rows)
