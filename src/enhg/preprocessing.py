@@ -293,3 +293,13 @@ def weak_contrast(X: NDArray) -> float:
     cosines[cosines > _SAME] = -1  # itself, and copies, which tell nothing
     by_chance = max(spread * np.sqrt(2 * np.log(len(X))), np.finfo(float).tiny)
     return float(cosines.max(axis=1).mean() / by_chance)
+
+
+class SampleNormalizer:
+    """Zero mean and unit length of every sample."""
+
+    def __init__(self, center: bool = True) -> None:
+        self.center = center
+
+    def fit_transform(self, X: ArrayLike) -> NDArray:
+        return normalize_samples(X, center=self.center)
