@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from enhg.datasets import load
 from enhg.exceptions import InputError
-from enhg.preprocessing import normalize_samples
+from enhg.preprocessing import SampleNormalizer
 from enhg.representation import solver
 from enhg.representation.solver import self_representation
 
@@ -220,7 +220,7 @@ def test_sparse_input_is_refused():
 
 def test_real_faces(data_folder):
     faces = load("yale-b", data_folder).first_classes(10)
-    X = normalize_samples(faces.X)
+    X = SampleNormalizer().fit_transform(faces.X)
     result = self_representation(X)
     true = violations(X, result.coefficients, 10, 5, "squared", "relative")
     assert result.certificate.max() <= TOL
