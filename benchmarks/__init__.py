@@ -1,7 +1,7 @@
-"""Speed and memory of `enhg`, against one matrix product and against other libraries.
+"""Speed and memory of `enhg`, compared with one matrix product and with other libraries.
 
-    python -m benchmarks [NAME ...] [--data DIR] [--output DIR] [--peer-rows N] [--list]
+    python -m benchmarks [NAME ...] [--data DIR] [--output DIR] [--baseline-rows N] [--list]
 
-Every named benchmark (`suite.py`) writes NAME.json into the output folder as soon as it is
-finished; the table and the plots there are drawn from all such files.
+Every benchmark (`suite.py`) writes NAME.json into the output folder as soon as it is finished; the
+tables and plots there are made from all such files.
 """

@@ -1,8 +1,8 @@
-"""Tasks that need a process of their own, for peak memory or for a start with nothing loaded.
+"""Tasks that need a new process, to measure peak memory or a start with nothing loaded.
 
     python -m benchmarks.fresh TASK ARGUMENTS
 
-The arguments are JSON; so is the result, printed as the last line.
+Arguments and result are JSON; the result is the last line printed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import wraps
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -21,7 +22,7 @@ from benchmarks.measure import best_of_each, peak_bytes, seconds_of
 
 
 def start(dtype: str) -> dict[str, float]:
-    """Import, loading of the solver, and the very first call."""
+    """Time the import, the loading of the solver, and the first call."""
     clock = [time.perf_counter()]
     import enhg
 
@@ -42,7 +43,7 @@ def start(dtype: str) -> dict[str, float]:
 
 
 def represent(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dict[str, float]:
-    """One representation of the samples in a file: seconds, peak memory, and Gram after it."""
+    """Time one representation of the samples in a file, with peak memory, and Gram after it."""
     import numpy as np
 
     import enhg
@@ -52,13 +53,13 @@ def represent(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> d
     before = peak_bytes()
     X = np.load(samples)
     began = time.perf_counter()
-    found = enhg.self_representation(X, **parameters)
+    representation = enhg.self_representation(X, **parameters)
     result = {
         "seconds": time.perf_counter() - began,
         "peak_bytes": peak_bytes(),
         "bytes_before": before,
-        "certificate": float(found.certificate.max()),
-        "nonzeros": found.coefficients.nnz / len(X),
+        "certificate": float(representation.certificate.max()),
+        "nonzeros": representation.coefficients.nnz / len(X),
     }
     if gram_runs:
         result["gram_seconds"] = best_of_each({"gram": gram(X)}, gram_runs)["gram"]
@@ -66,41 +67,19 @@ def represent(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> d
 
 
 def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dict[str, Any]:
-    """The whole clustering of the samples in a file into ten, and the seconds of its stages; then
-    their classification on the same hypergraph, from every hundredth of the labels found."""
+    """Time a clustering of the samples in a file into ten clusters by stages, and a classification
+    on the same hypergraph from every hundredth of its labels."""
     import numpy as np
-    from sklearn.cluster import KMeans
 
     import enhg
     from benchmarks.problems import gram
-    from enhg.learning import clustering
-    from enhg.structures import elastic_net
 
     structure = enhg.ElasticNetHypergraph(preprocessing="unit", **parameters)
     learner = enhg.HypergraphClustering(n_clusters=10, structure=structure, random_state=0)
     X = np.load(samples)
-    learner.fit(X[:200])  # the warm-up
+    learner.fit(X[:200])  # warm-up
     spent: Counter[str] = Counter()
-
-    def clocked(stage: str, function: Callable) -> Callable:
-        @wraps(function)
-        def call(*arguments: object, **choices: object) -> object:
-            began = time.perf_counter()
-            try:
-                return function(*arguments, **choices)
-            finally:
-                spent[stage] += time.perf_counter() - began
-
-        return call
-
-    with ExitStack() as stack:
-        for stage, holder, name in (
-            ("structure", enhg.ElasticNetHypergraph, "fit"),
-            ("representation", elastic_net, "self_representation"),
-            ("eigenvectors", clustering, "top_eigenpairs"),
-            ("k-means", KMeans, "fit"),
-        ):
-            stack.enter_context(patch.object(holder, name, clocked(stage, getattr(holder, name))))
+    with _timed_stages(spent):
         seconds = seconds_of(lambda: learner.fit(X))
     spent["hypergraph"] = spent.pop("structure") - spent["representation"]
     spent["other"] = seconds - sum(spent.values())
@@ -116,6 +95,48 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     if gram_runs:
         result["gram_seconds"] = best_of_each({"gram": gram(X)}, gram_runs)["gram"]
     return result
+
+
+@contextmanager
+def _timed_stages(spent: Counter[str]) -> Iterator[None]:
+    """Add the seconds of each stage of a clustering to `spent`."""
+    from sklearn.cluster import KMeans
+
+    import enhg
+    from enhg.learning.spectral import top_eigenpairs
+
+    stages: list[tuple[str, object, str]] = [
+        ("structure", enhg.ElasticNetHypergraph, "fit"),
+        ("k-means", KMeans, "fit"),
+    ]
+    for stage, function in (
+        ("representation", enhg.self_representation),
+        ("eigenvectors", top_eigenpairs),
+    ):
+        # Modules import functions by name, so that each of them holds a reference of its own.
+        stages += [(stage, module, function.__name__) for module in _modules_with(function)]
+    with ExitStack() as stack:
+        for stage, owner, name in stages:
+            timed = _timed(getattr(owner, name), stage, spent)
+            stack.enter_context(patch.object(owner, name, timed))
+        yield
+
+
+def _modules_with(function: Callable) -> list[ModuleType]:
+    modules = [module for name, module in sys.modules.items() if name.startswith("enhg.")]
+    return [module for module in modules if vars(module).get(function.__name__) is function]
+
+
+def _timed(function: Callable, stage: str, spent: Counter[str]) -> Callable:
+    @wraps(function)
+    def call(*arguments: object, **choices: object) -> object:
+        began = time.perf_counter()
+        try:
+            return function(*arguments, **choices)
+        finally:
+            spent[stage] += time.perf_counter() - began
+
+    return call
 
 
 _TASKS: dict[str, Callable[..., dict]] = {

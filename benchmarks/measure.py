@@ -1,4 +1,4 @@
-"""Clocks, peak memory, new processes, and what they ran on."""
+"""Timers, peak memory, new processes, and the machine."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def best_of_each(works: dict[str, Callable[[], object]], times: int) -> dict[str, float]:
-    """The shortest of several runs of each, taken in turns so that all meet the same machine."""
-    rounds = [{name: seconds_of(work) for name, work in works.items()} for _ in range(times)]
-    return {name: min(one[name] for one in rounds) for name in works}
+def best_of_each(functions: dict[str, Callable[[], object]], times: int) -> dict[str, float]:
+    """The shortest of several runs of each function, in turns so that all see the same load."""
+    rounds = [
+        {name: seconds_of(function) for name, function in functions.items()} for _ in range(times)
+    ]
+    return {name: min(seconds[name] for seconds in rounds) for name in functions}
 
 
 def peak_bytes() -> int:
-    """The most memory that was ever resident in this process.
+    """Peak resident memory of this process.
 
-    Linux counts what a parent had resident before exec into ru_maxrss of its child, so the
-    process's own high-water mark is read where there is one.
+    On Linux ru_maxrss of a child includes what its parent had resident before exec, so VmHWM of
+    the process itself is read where it exists.
     """
     try:
         status = Path("/proc/self/status").read_text()
@@ -48,7 +50,7 @@ def peak_bytes() -> int:
 def in_new_process(
     task: str, environment: dict[str, str] | None = None, **arguments: object
 ) -> dict[str, object]:
-    """Run a task of `fresh.py` in an interpreter of its own; its result comes back as JSON."""
+    """Run a task of `fresh.py` in a new interpreter and return its result."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.fresh", task, json.dumps(arguments, default=str)],
         env=os.environ | (environment or {}),

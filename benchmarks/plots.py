@@ -1,4 +1,4 @@
-"""The pictures of the results: time, memory and stages against what they depend on."""
+"""Plots of the results: time, memory and stages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 Record = dict[str, Any]
 
-# Colors that people with any kind of color vision can tell apart (Okabe and Ito, 2008), each
-# with a marker of its own.
+# A palette for all kinds of color vision (Okabe and Ito, 2008), with a marker per color.
 _LOOKS = {
     "enhg": ("#0072B2", "o"),
     "EnSC (SPAMS)": ("#D55E00", "s"),
@@ -37,13 +36,13 @@ _STAGES = {
 _SERIES = {
     "growth": ("samples", "samples n"),
     "features": ("features", "features d"),
-    "sparsity": ("nonzeros", "non-zeros a sample"),
+    "sparsity": ("nonzeros", "non-zeros per sample"),
 }
 _SIZE = (7.2, 4.4)
 
 
 def draw(records: dict[str, list[Record]], folder: Path) -> dict[str, str]:
-    """Draw what there are results for; which picture belongs to which benchmark."""
+    """Draw the plots that there are results for; returns their file names by benchmark."""
     with plt.rc_context(
         {
             "font.size": 10,
@@ -56,14 +55,14 @@ def draw(records: dict[str, list[Record]], folder: Path) -> dict[str, str]:
         }
     ):
         drawn = {}
-        for name, found in records.items():
+        for name, own in records.items():
             if name in _SERIES:
-                ax = _times(found, *_SERIES[name])
+                ax = _times(own, *_SERIES[name])
             elif name == "memory":
-                ax = _memory(found)
+                ax = _memory(own)
             elif name == "stages":
                 whole = [one for one in records.get("full", []) if "stages" in one]
-                ax = _stage_shares(found + whole)
+                ax = _stage_shares(own + whole)
             else:
                 continue
             drawn[name] = f"{name}.png"
@@ -73,7 +72,7 @@ def draw(records: dict[str, list[Record]], folder: Path) -> dict[str, str]:
 
 
 def _times(records: list[Record], key: str, label: str) -> Axes:
-    """Seconds for all samples, of everybody; what is extrapolated is dashed."""
+    """Seconds for all samples by solver; extrapolated figures are dashed."""
     _, ax = plt.subplots(figsize=_SIZE)
     across = [record[key] for record in records]
     lines = []
@@ -166,19 +165,19 @@ def _stage_shares(records: list[Record]) -> Axes:
 
 
 def _ticks_at(ax: Axes, values: list[float]) -> None:
-    """Ticks where there are measurements, written as plain numbers."""
+    """Ticks at the measurements, as plain numbers."""
     ax.set_xticks(values, [f"{value:.3g}" if value < 1000 else f"{value:.0f}" for value in values])
     ax.xaxis.set_minor_locator(NullLocator())
 
 
 def _plain_ticks(axis: Axis) -> None:
-    """1, 2, 5, 10 and so on, written as plain numbers."""
+    """Ticks 1, 2, 5, 10 and so on, as plain numbers."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
 
 
 def _legend_beside(ax: Axes, lines: list, ends: list[float]) -> None:
-    """Names to the right of the plot, in the order in which the lines end there."""
+    """Legend to the right of the plot, in the order of the ends of the lines."""
     order = np.argsort(ends)[::-1]
     ax.legend(handles=[lines[at] for at in order], loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -1,9 +1,10 @@
-"""What is solved: samples, penalties, our call, the matrix product to compare with, the judge."""
+"""The problems: samples, penalties, calls of the solver, the matrix product, optimality."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 import enhg
 from enhg.datasets import load
+from enhg.preprocessing import SampleNormalizer
 
 TOL = 1e-4
 _BLOCK_ROWS = 512
@@ -21,7 +23,7 @@ _WHOLE_GRAM_BYTES = 2 * 2**30
 
 @dataclass(frozen=True)
 class Problem:
-    """½‖x − Σ zⱼxⱼ‖² + a‖z‖₁ + (b/2)‖z‖² for every sample x, own coefficient held at zero."""
+    """½‖x − Σ zⱼxⱼ‖² + a‖z‖₁ + (b/2)‖z‖² for every sample x, own coefficient fixed at zero."""
 
     dataset: str
     count: int
@@ -29,21 +31,27 @@ class Problem:
     b: float
     center: bool = False
 
-    def but(self, **changes: object) -> Problem:
-        return replace(self, **changes)
+    def replace(self, **changes: object) -> Problem:
+        return dataclasses.replace(self, **changes)
 
     def samples(self, folder: Path) -> NDArray:
-        """The first `count` samples of the set, unit length, float32."""
-        X = enhg.normalize_samples(_images(self.dataset, folder)[: self.count], center=self.center)
+        """The first `count` samples of the set, of unit length, in float32."""
+        X = _images(self.dataset, folder)[: self.count]
+        X = SampleNormalizer(center=self.center).fit_transform(X)
         return np.ascontiguousarray(X, dtype=np.float32)
 
     @property
     def parameters(self) -> dict[str, object]:
-        """The same objective in our words."""
-        return {"gamma": 1 / self.a, "lam": self.b / (2 * self.a), "scale": "absolute", "tol": TOL}
+        """Parameters of `self_representation` for this objective."""
+        return {
+            "gamma": 1 / self.a,
+            "lam": self.b / (2 * self.a),
+            "gamma_scale": "absolute",
+            "tol": TOL,
+        }
 
     def solver(self, X: NDArray, **choices: object) -> Callable[[], enhg.Representation]:
-        """Our solver, ready to be called without arguments."""
+        """`self_representation` of X as a function without arguments."""
         return lambda: enhg.self_representation(X, **(self.parameters | choices))
 
 
@@ -53,14 +61,14 @@ def _images(dataset: str, folder: Path) -> NDArray:
 
 
 def warm_up(X: NDArray, **choices: object) -> None:
-    """Compile the solver for this kind of array, or load it from disk, outside every timer."""
+    """Compile the solver for this type of array, or load it from disk, outside every timer."""
     enhg.self_representation(X[:200], **choices)
 
 
 def gram(X: NDArray) -> Callable[[], None]:
     """One X @ X.T, in blocks of rows into one buffer where the whole does not fit.
 
-    The memory is allocated and touched here, so that the call is the product alone.
+    Memory is allocated and touched here, so that the returned function is the product alone.
     """
     n = len(X)
     rows = n if n * n * X.itemsize <= _WHOLE_GRAM_BYTES else _BLOCK_ROWS
@@ -77,14 +85,14 @@ def gram(X: NDArray) -> Callable[[], None]:
 def optimality(
     X: NDArray, rows: NDArray, Z: NDArray, a: float, b: float
 ) -> tuple[NDArray, NDArray]:
-    """The objective of each row, and its worst violation of the KKT conditions relative to a.
+    """The objective of each row, and its largest violation of the KKT conditions relative to a.
 
-    In float64 whatever the solver worked in, by the same formula for everybody.
+    Computed in float64, by the same formulas for every solver.
     """
     atoms = X.astype(np.float64)
-    errors = atoms[rows] - Z @ atoms
-    objective = (errors**2).sum(1) / 2 + a * np.abs(Z).sum(1) + b / 2 * (Z**2).sum(1)
-    slope = errors @ atoms.T - b * Z
+    residuals = atoms[rows] - Z @ atoms
+    objective = (residuals**2).sum(1) / 2 + a * np.abs(Z).sum(1) + b / 2 * (Z**2).sum(1)
+    slope = residuals @ atoms.T - b * Z
     violation = np.where(Z != 0, np.abs(slope - a * np.sign(Z)), np.maximum(np.abs(slope) - a, 0))
     violation[np.arange(len(rows)), rows] = 0
     return objective, violation.max(1) / a

@@ -1,4 +1,4 @@
-"""The named benchmarks: each measures, and says which bars its figures have to meet."""
+"""The benchmarks: each measures and states the targets of its figures."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 import enhg
 from benchmarks import measure
-from benchmarks.peers import PEERS, run_accurately
+from benchmarks.baselines import BASELINES, run_accurately
 from benchmarks.problems import TOL, Problem, gram, optimality, warm_up
+from enhg.preprocessing import SampleNormalizer
 
 SPARSE = Problem("mnist", 5000, a=0.1, b=0.1)
 MEDIUM = Problem("mnist", 5000, a=0.05, b=0.5)
@@ -25,31 +26,31 @@ _PENALTIES = ((0.3, 0.3), (0.2, 0.2), (0.1, 0.1), (0.05, 0.1), (0.05, 0.5), (0.0
 _ROWS_IN_SERIES = 5
 _BUDGET = 2**30  # bytes: a twentieth of the Gram matrix of 70 000 samples
 _SMALL_BUDGET = 64 * 2**20  # bytes: too small for any Gram matrix of the series
-_MATCHED = 0.02  # two losses are as sparse as each other when non-zeros differ by less
+_MATCHED = 0.02  # relative difference of the non-zeros of two losses that counts as equal
 
 Record = dict[str, object]
 
 
 @dataclass(frozen=True)
 class Options:
-    """Where the data are, how many rows a peer is timed on, and a limit on n for trials."""
+    """Folder of the data, rows that a baseline is timed on, and a limit on n for trial runs."""
 
     data: Path
-    peer_rows: int = 20
+    baseline_rows: int = 20
     limit: int | None = None
 
     def sizes(self, *counts: int) -> list[int]:
-        """The numbers of samples, shrunk in proportion so that the largest keeps the limit."""
+        """The numbers of samples, reduced in proportion so that the largest is within the limit."""
         shrink = min(1.0, (self.limit or max(counts)) / max(counts))
         return [round(count * shrink) for count in counts]
 
     def sized(self, problem: Problem) -> Problem:
-        return problem.but(count=self.sizes(problem.count)[0])
+        return problem.replace(count=self.sizes(problem.count)[0])
 
 
 @dataclass(frozen=True)
-class Bar:
-    """What a figure has to be: at most or at least the limit."""
+class Target:
+    """Requirement on a figure: at most or at least the limit."""
 
     what: str
     measured: float
@@ -60,50 +61,50 @@ class Bar:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a benchmark found: one record for each thing measured, and the bars."""
+    """Result of a benchmark: one record per measurement, and the targets."""
 
     records: list[Record]
-    bars: list[Bar]
+    targets: list[Target]
 
     def as_json(self) -> Record:
-        return {"records": self.records, "bars": [asdict(bar) for bar in self.bars]}
+        return {"records": self.records, "targets": [asdict(target) for target in self.targets]}
 
 
-def at_most(what: str, measured: float, limit: float, unit: str = "") -> Bar:
-    return Bar(what, float(measured), "at most", limit, unit)
+def at_most(what: str, measured: float, limit: float, unit: str = "") -> Target:
+    return Target(what, float(measured), "at most", limit, unit)
 
 
-def at_least(what: str, measured: float, limit: float, unit: str = "") -> Bar:
-    return Bar(what, float(measured), "at least", limit, unit)
+def at_least(what: str, measured: float, limit: float, unit: str = "") -> Target:
+    return Target(what, float(measured), "at least", limit, unit)
 
 
-def certified(*records: Record) -> Bar:
-    return at_most("worst certificate", max(record["certificate"] for record in records), TOL)
+def certified(*records: Record) -> Target:
+    return at_most("largest certificate", max(record["certificate"] for record in records), TOL)
 
 
 def solve_all(problem: Problem, X: NDArray, times: int) -> tuple[Record, enhg.Representation]:
-    """Ours and Gram in turns after a whole run of ours as warm-up, and what that run found."""
+    """Time enhg and Gram in turns; the warm-up is a whole run of enhg, whose result is returned."""
     solver = problem.solver(X)
-    found = solver()
+    result = solver()
     best = measure.best_of_each({"ours": solver, "gram": gram(X)}, times)
     record = {
         "samples": len(X),
         "features": X.shape[1],
         "a": problem.a,
         "b": problem.b,
-        "nonzeros": found.coefficients.nnz / len(X),
-        "certificate": float(found.certificate.max()),
+        "nonzeros": result.coefficients.nnz / len(X),
+        "certificate": float(result.certificate.max()),
         "seconds": best["ours"],
         "gram_seconds": best["gram"],
         "times_gram": best["ours"] / best["gram"],
     }
-    return record, found
+    return record, result
 
 
-def side_by_side(problem: Problem, X: NDArray, times: int, peer_rows: int) -> Record:
-    """Ours on all samples, every peer on some of them spread evenly, judged alike."""
-    record, found = solve_all(problem, X, times)
-    rows = np.unique(np.linspace(0, len(X) - 1, peer_rows).astype(int))
+def side_by_side(problem: Problem, X: NDArray, times: int, baseline_rows: int) -> Record:
+    """Time enhg on all samples and every baseline on some, spread evenly, with their accuracy."""
+    record, result = solve_all(problem, X, times)
+    rows = np.unique(np.linspace(0, len(X) - 1, baseline_rows).astype(int))
     solvers = [
         {
             "name": "enhg",
@@ -113,71 +114,71 @@ def side_by_side(problem: Problem, X: NDArray, times: int, peer_rows: int) -> Re
             "precision": str(X.dtype),
         }
     ]
-    answers = [found.coefficients[rows].toarray()]
-    for peer in PEERS:
-        setting, done = run_accurately(peer, X, rows, problem)
+    solutions = [result.coefficients[rows].toarray()]
+    for baseline in BASELINES:
+        setting, done = run_accurately(baseline, X, rows, problem)
         solvers.append(
             {
-                "name": peer.name,
-                "published": peer.published,
+                "name": baseline.name,
+                "published": baseline.published,
                 "seconds": done.seconds * len(X),
                 "rows": len(rows),
                 "tol": setting.tol,
                 "precision": setting.dtype,
             }
         )
-        answers.append(done.Z)
-    judged = [optimality(X, rows, Z, problem.a, problem.b) for Z in answers]
-    best = np.min([objective for objective, _ in judged], axis=0)
-    for solver, (objective, violation) in zip(solvers, judged, strict=True):
+        solutions.append(done.Z)
+    accuracy = [optimality(X, rows, Z, problem.a, problem.b) for Z in solutions]
+    best = np.min([objective for objective, _ in accuracy], axis=0)
+    for solver, (objective, violation) in zip(solvers, accuracy, strict=True):
         solver["violation"] = float(violation.max())
         solver["suboptimality"] = float((objective / best - 1).max())
     published = [solver for solver in solvers[1:] if solver["published"]]
     fastest = min(published, key=lambda one: one["seconds"])
     return record | {
         "solvers": solvers,
-        "fastest_peer": fastest["name"],
-        "times_fastest_peer": fastest["seconds"] / record["seconds"],
+        "fastest_baseline": fastest["name"],
+        "times_fastest_baseline": fastest["seconds"] / record["seconds"],
     }
 
 
-def _against_peers(
-    problem: Problem, options: Options, gram_limit: float | None, peer_limit: float
+def _against_baselines(
+    problem: Problem, options: Options, gram_limit: float | None, baseline_limit: float
 ) -> Outcome:
     problem = options.sized(problem)
-    record = side_by_side(problem, problem.samples(options.data), 5, options.peer_rows)
-    bars = [
+    record = side_by_side(problem, problem.samples(options.data), 5, options.baseline_rows)
+    targets = [
         at_least(
-            f"faster than the fastest published peer, {record['fastest_peer']}",
-            record["times_fastest_peer"],
-            peer_limit,
+            f"faster than the fastest published baseline, {record['fastest_baseline']}",
+            record["times_fastest_baseline"],
+            baseline_limit,
             "×",
         ),
         certified(record),
     ]
     if gram_limit is not None:
-        bars.insert(0, at_most("time", record["times_gram"], gram_limit, "× Gram"))
-    return Outcome([record], bars)
+        targets.insert(0, at_most("time", record["times_gram"], gram_limit, "× Gram"))
+    return Outcome([record], targets)
 
 
 def sparse(options: Options) -> Outcome:
     """First 5000 MNIST images, a = b = 0.1"""
-    return _against_peers(SPARSE, options, gram_limit=5, peer_limit=100)
+    return _against_baselines(SPARSE, options, gram_limit=5, baseline_limit=100)
 
 
 def medium(options: Options) -> Outcome:
     """First 5000 MNIST images, a = 0.05, b = 0.5"""
-    return _against_peers(MEDIUM, options, gram_limit=15, peer_limit=50)
+    return _against_baselines(MEDIUM, options, gram_limit=15, baseline_limit=50)
 
 
 def faces(options: Options) -> Outcome:
     """Extended Yale B, all 2414 images, zero mean, a = 0.02, b = 1"""
-    return _against_peers(FACES, options, gram_limit=None, peer_limit=60)
+    return _against_baselines(FACES, options, gram_limit=None, baseline_limit=60)
 
 
 def large(options: Options) -> Outcome:
     """First 20 000 MNIST images, a = b = 0.1"""
-    problem = options.sized(SPARSE.but(count=20_000))
+    problem = options.sized(SPARSE.replace(count=20_000))
     record, _ = solve_all(problem, problem.samples(options.data), 3)
     return Outcome(
         [record], [at_most("time", record["times_gram"], 4, "× Gram"), certified(record)]
@@ -185,11 +186,11 @@ def large(options: Options) -> Outcome:
 
 
 def full(options: Options) -> Outcome:
-    """All 70 000 MNIST images, a = b = 0.1, and their clustering; ours and Gram in blocks"""
-    problem = options.sized(SPARSE.but(count=70_000))
+    """All 70 000 MNIST images, a = b = 0.1, and their clustering; enhg and Gram in blocks"""
+    problem = options.sized(SPARSE.replace(count=70_000))
     with _on_disk(problem.samples(options.data)) as file:
-        ours = _apart("represent", problem, file, gram_runs=2, memory_budget=_BUDGET)
-        whole = _apart("cluster", problem, file, gram_runs=2, memory_budget=_BUDGET)
+        ours = _in_new_process("represent", problem, file, gram_runs=2, memory_budget=_BUDGET)
+        whole = _in_new_process("cluster", problem, file, gram_runs=2, memory_budget=_BUDGET)
     represented = whole["stages"]["representation"]
     rest = whole["seconds"] - represented + whole["diffusion_seconds"]
     return Outcome(
@@ -212,7 +213,7 @@ def full(options: Options) -> Outcome:
 
 def threads(options: Options) -> Outcome:
     """Two threads against one, first 20 000 MNIST images, a = b = 0.1"""
-    problem = options.sized(SPARSE.but(count=20_000))
+    problem = options.sized(SPARSE.replace(count=20_000))
     X = problem.samples(options.data)
     works = {str(jobs): problem.solver(X, n_jobs=jobs) for jobs in (1, 2)}
     warm_up(X, **problem.parameters)
@@ -227,7 +228,7 @@ def threads(options: Options) -> Outcome:
 
 def norm(options: Options) -> Outcome:
     """Norm loss against squared loss at the same number of non-zeros, sparse and dense"""
-    records, bars = [], []
+    records, targets = [], []
     for name, whole in (("MNIST", SPARSE), ("Extended Yale B", FACES)):
         problem = options.sized(whole)
         X = problem.samples(options.data)
@@ -242,16 +243,16 @@ def norm(options: Options) -> Outcome:
                 "samples": len(X),
                 "loss": loss,
                 "gamma": gamma,
-                "nonzeros": found.coefficients.nnz / len(X),
-                "certificate": float(found.certificate.max()),
+                "nonzeros": result.coefficients.nnz / len(X),
+                "certificate": float(result.certificate.max()),
                 "seconds": best[loss],
             }
-            for loss, gamma, found in (
+            for loss, gamma, result in (
                 ("squared", 1 / problem.a, squared),
                 ("norm", choices["gamma"], robust),
             )
         ]
-        bars.append(
+        targets.append(
             at_most(
                 f"norm loss against squared loss, {name}",
                 best["norm"] / best["squared"],
@@ -259,11 +260,11 @@ def norm(options: Options) -> Outcome:
                 "× the time",
             )
         )
-    return Outcome(records, [*bars, certified(*records)])
+    return Outcome(records, [*targets, certified(*records)])
 
 
 def _matching_gamma(problem: Problem, X: NDArray, nonzeros: int) -> float:
-    """The norm loss's γ at which it keeps as many coefficients, by bisection of its logarithm."""
+    """γ of the norm loss that gives as many non-zeros, by bisection of its logarithm."""
     low, high = 1.0, 1000.0
     for _ in range(20):
         gamma = float(np.sqrt(low * high))
@@ -278,9 +279,9 @@ def growth(options: Options) -> Outcome:
     """Time against n: MNIST, a = b = 0.1"""
     records = []
     for count in options.sizes(*_GROWING):
-        problem = SPARSE.but(count=count)
+        problem = SPARSE.replace(count=count)
         X = problem.samples(options.data)
-        records.append(side_by_side(problem, X, 3, min(options.peer_rows, _ROWS_IN_SERIES)))
+        records.append(side_by_side(problem, X, 3, min(options.baseline_rows, _ROWS_IN_SERIES)))
     exponent = _exponent(records, lambda record: record["seconds"])
     return Outcome(
         records,
@@ -292,33 +293,35 @@ def growth(options: Options) -> Outcome:
 
 
 def features(options: Options) -> Outcome:
-    """Time against d: 5000 MNIST images turned to fewer or repeated to more features"""
+    """Time against d: 5000 MNIST images projected to fewer or repeated to more features"""
     problem = options.sized(SPARSE)
     images = problem.samples(options.data)
     records = [
-        side_by_side(problem, _with_features(images, d), 3, min(options.peer_rows, _ROWS_IN_SERIES))
+        side_by_side(
+            problem, _with_features(images, d), 3, min(options.baseline_rows, _ROWS_IN_SERIES)
+        )
         for d in _DIMENSIONS
     ]
     return Outcome(records, [certified(*records)])
 
 
 def _with_features(X: NDArray, d: int) -> NDArray:
-    """The samples' main d directions, or every feature several times over: their inner products
-    stay nearly or exactly what they were, so that only d changes."""
+    """Project on the d principal directions, or repeat every feature: inner products stay nearly
+    or exactly the same, so that only d changes."""
     if d > X.shape[1]:
         X = np.repeat(X, d // X.shape[1], axis=1)
     elif d < X.shape[1]:
         _, directions = np.linalg.eigh(X.T @ X)
         X = X @ directions[:, -d:]
-    return np.ascontiguousarray(enhg.normalize_samples(X, center=False))
+    return np.ascontiguousarray(SampleNormalizer(center=False).fit_transform(X))
 
 
 def sparsity(options: Options) -> Outcome:
-    """Time against the non-zeros a sample: 5000 MNIST images, penalties from strong to weak"""
+    """Time against the non-zeros per sample: 5000 MNIST images, from strong to weak penalties"""
     problem = options.sized(SPARSE)
     X = problem.samples(options.data)
     records = [
-        side_by_side(problem.but(a=a, b=b), X, 3, min(options.peer_rows, _ROWS_IN_SERIES))
+        side_by_side(problem.replace(a=a, b=b), X, 3, min(options.baseline_rows, _ROWS_IN_SERIES))
         for a, b in _PENALTIES
     ]
     records.sort(key=lambda record: record["nonzeros"])
@@ -329,16 +332,18 @@ def memory(options: Options) -> Outcome:
     """Peak resident memory against n, with the Gram matrix kept while it fits and without"""
     records = []
     for count in options.sizes(*_GROWING):
-        problem = SPARSE.but(count=count)
+        problem = SPARSE.replace(count=count)
         with _on_disk(problem.samples(options.data)) as file:
             for budget in (None, _SMALL_BUDGET):
                 choices = {} if budget is None else {"memory_budget": budget}
-                records.append(_apart("represent", problem, file, **choices) | {"budget": budget})
-    past = [record for record in records if record["budget"] is not None]
-    exponent = _exponent(past, lambda record: record["peak_bytes"] - record["bytes_before"])
+                records.append(
+                    _in_new_process("represent", problem, file, **choices) | {"budget": budget}
+                )
+    beyond = [record for record in records if record["budget"] is not None]
+    exponent = _exponent(beyond, lambda record: record["peak_bytes"] - record["bytes_before"])
     return Outcome(
         records,
-        [at_most(f"exponent of n in the memory past the budget, {_span(past)}", exponent, 1.1)],
+        [at_most(f"exponent of n in the memory beyond the budget, {_span(beyond)}", exponent, 1.1)],
     )
 
 
@@ -346,44 +351,44 @@ def stages(options: Options) -> Outcome:
     """Share of each stage in the whole clustering of MNIST, a = b = 0.1"""
     records = []
     for count in options.sizes(*_GROWING):
-        problem = SPARSE.but(count=count)
+        problem = SPARSE.replace(count=count)
         with _on_disk(problem.samples(options.data)) as file:
-            records.append(_apart("cluster", problem, file))
+            records.append(_in_new_process("cluster", problem, file))
     return Outcome(records, [])
 
 
 def cold(options: Options) -> Outcome:
-    """Import and the very first call, in a new interpreter with nothing compiled"""
+    """Import and first call in a new interpreter, with nothing compiled"""
     records = []
     for dtype in ("float32", "float64"):
         with tempfile.TemporaryDirectory() as cache:
             for state in ("empty", "filled"):
-                found = measure.in_new_process("start", {"NUMBA_CACHE_DIR": cache}, dtype=dtype)
-                records.append({"cache": state, "precision": dtype} | found)
+                result = measure.in_new_process("start", {"NUMBA_CACHE_DIR": cache}, dtype=dtype)
+                records.append({"cache": state, "precision": dtype} | result)
     first = max(record["first_call_seconds"] for record in records)
     return Outcome(records, [at_most("first call with nothing compiled", first, 15, "s")])
 
 
 @contextmanager
 def _on_disk(X: NDArray) -> Iterator[Path]:
-    """The samples in a file for a new process, which then holds nothing but them."""
+    """The samples in a file, for a new process that holds nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "samples.npy"
         np.save(file, X)
         yield file
 
 
-def _apart(
+def _in_new_process(
     task: str, problem: Problem, file: Path, gram_runs: int = 0, **choices: object
 ) -> Record:
-    found = measure.in_new_process(
+    result = measure.in_new_process(
         task, samples=file, parameters=problem.parameters | choices, gram_runs=gram_runs
     )
-    return {"task": task, "samples": problem.count, "a": problem.a, "b": problem.b} | found
+    return {"task": task, "samples": problem.count, "a": problem.a, "b": problem.b} | result
 
 
 def _exponent(records: list[Record], figure: Callable[[Record], float]) -> float:
-    """p of the n^p that fits best, on logarithmic scales."""
+    """p of the best fit of n^p on logarithmic scales."""
     n = [record["samples"] for record in records]
     return float(np.polyfit(np.log(n), np.log([figure(record) for record in records]), 1)[0])
 

@@ -1,10 +1,12 @@
+"""`low_rank_representation` against its closed form, a convex solver and its duality gap."""
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from enhg.exceptions import InputError
 from enhg.representation.low_rank import low_rank_representation
-from enhg.structures.low_rank import LowRankGraph
 
 
 @pytest.fixture(scope="module")
@@ -15,30 +17,30 @@ def X():
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-def objective(X, Z, lam):
-    errors = np.linalg.norm(X - Z @ X, axis=1).sum()
-    return np.linalg.svd(Z, compute_uv=False).sum() + lam * errors
+def objective(X, Z, error_weight):
+    residuals = np.linalg.norm(X - Z @ X, axis=1).sum()
+    return np.linalg.svd(Z, compute_uv=False).sum() + error_weight * residuals
 
 
 def test_without_noise_it_is_the_projector_on_the_column_space(X):
     """The shape interaction matrix UUᵀ, the closed form of Liu et al."""
-    found = low_rank_representation(X, error_weight=100, tol=1e-8, max_iter=5000)
+    result = low_rank_representation(X, error_weight=100, tol=1e-8, max_iter=5000)
     U, S, _ = np.linalg.svd(X, full_matrices=False)
     U = U[:, S > 1e-10]
-    np.testing.assert_allclose(found.coefficients, U @ U.T, atol=1e-5)
-    np.testing.assert_allclose(found.residuals, 0, atol=1e-5)
+    np.testing.assert_allclose(result.coefficients, U @ U.T, atol=1e-5)
+    np.testing.assert_allclose(result.residuals, 0, atol=1e-5)
 
 
-@pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
-def test_it_is_as_good_as_a_convex_solver(X, lam):
+@pytest.mark.parametrize("error_weight", [0.1, 0.5, 2.0])
+def test_objective_equals_that_of_a_convex_solver(X, error_weight):
     X = X + 0.1 * np.random.default_rng(1).normal(size=X.shape)
     Z = cp.Variable((len(X), len(X)))
-    cost = cp.normNuc(Z) + lam * cp.sum(cp.norm(X - Z @ X, axis=1))
+    cost = cp.normNuc(Z) + error_weight * cp.sum(cp.norm(X - Z @ X, axis=1))
     best = cp.Problem(cp.Minimize(cost)).solve(solver=cp.SCS, eps=1e-7, max_iters=100_000)
-    found = low_rank_representation(X, error_weight=lam, tol=1e-5, max_iter=5000)
-    assert objective(X, found.coefficients, lam) == pytest.approx(best, rel=1e-4)
-    assert found.gap <= 1e-5
-    np.testing.assert_allclose(found.residuals, X - found.coefficients @ X, atol=1e-9)
+    result = low_rank_representation(X, error_weight=error_weight, tol=1e-5, max_iter=5000)
+    assert objective(X, result.coefficients, error_weight) == pytest.approx(best, rel=1e-4)
+    assert result.gap <= 1e-5
+    np.testing.assert_allclose(result.residuals, X - result.coefficients @ X, atol=1e-9)
 
 
 def test_the_gap_bounds_the_distance_from_the_optimum(X):
@@ -53,62 +55,45 @@ def test_the_gap_bounds_the_distance_from_the_optimum(X):
         assert value - exact <= loose.gap * value + 1e-7
 
 
-def test_small_lam_gives_nothing_and_all_error(X):
-    found = low_rank_representation(X, error_weight=1e-3)
-    np.testing.assert_array_equal(found.coefficients, 0)
-    np.testing.assert_allclose(found.residuals, X, atol=1e-12)
+def test_a_small_error_weight_leaves_all_in_the_residuals(X):
+    result = low_rank_representation(X, error_weight=1e-3)
+    np.testing.assert_array_equal(result.coefficients, 0)
+    np.testing.assert_allclose(result.residuals, X, atol=1e-12)
 
 
-def test_a_sample_far_from_all_is_an_error_as_a_whole(X):
-    spoilt = X.copy()
-    spoilt[4] = np.random.default_rng(2).normal(size=X.shape[1])
-    spoilt[4] /= np.linalg.norm(spoilt[4])
-    lengths = np.linalg.norm(low_rank_representation(spoilt, error_weight=0.8).errors, axis=1)
-    assert lengths.argmax() == 4
-    assert lengths[4] > 2 * np.delete(lengths, 4).max()
-
-
-def test_subspaces_are_blocks_of_the_graph(X):
-    for power in (2, 4):
-        A = LowRankGraph(error_weight=10, power=power, preprocessing="none").fit(X).graph_.adjacency
-        own = np.arange(len(X)) // 7
-        inside = A[own[:, None] == own].sum()
-        assert inside > 0.999 * A.sum()
-
-
-def test_the_graph_is_the_cosine_of_the_places_to_a_power(X):
-    structure = LowRankGraph(error_weight=0.5, power=3, preprocessing="none").fit(X)
-    # The source has samples in columns: its Z is the transpose, its U of that.
-    U, S, _ = np.linalg.svd(structure.low_rank_.coefficients.T)
-    places = U * np.sqrt(S)
-    A = structure.graph_.adjacency
-    for i in range(3):
-        for j in range(3, 6):
-            cosine = places[i] @ places[j]
-            cosine /= np.linalg.norm(places[i]) * np.linalg.norm(places[j])
-            assert A[i, j] == pytest.approx(abs(cosine) ** 3, abs=1e-8)
-
-
-def test_a_graph_of_nothing_is_told(X):
-    with pytest.warns(UserWarning, match=r"each is alone: raise lam \(now 1e-06\)"):
-        LowRankGraph(error_weight=1e-6, preprocessing="none").fit(X)
+def test_a_corrupted_sample_has_a_large_residual(X):
+    corrupted = X.copy()
+    corrupted[4] = np.random.default_rng(2).normal(size=X.shape[1])
+    corrupted[4] /= np.linalg.norm(corrupted[4])
+    norms = np.linalg.norm(low_rank_representation(corrupted, error_weight=0.8).residuals, axis=1)
+    assert norms.argmax() == 4
+    assert norms[4] > 2 * np.delete(norms, 4).max()
 
 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"lam": 0}, "lam must be a positive number"),
-        ({"tol": -1}, "tol must be a positive number"),
-        ({"max_iter": 0}, "max_iter must be a whole number"),
-        ({"power": 0}, "power must be a positive number"),
+        ({"error_weight": 0}, "error_weight must be a positive number, got 0"),
+        ({"error_weight": np.inf}, "error_weight must be a positive number, got inf"),
+        ({"tol": -1}, "tol must be a positive number, got -1"),
+        ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number of at least 1, got 1.5"),
     ],
 )
 def test_wrong_parameters(X, choice, message):
-    with pytest.raises(ValueError, match=message):
-        LowRankGraph(**choice).fit(X)
+    with pytest.raises(InputError, match=message):
+        low_rank_representation(X, **choice)
+
+
+def test_progress_counts_iterations(X):
+    calls = []
+    low_rank_representation(X, progress=lambda done, total: calls.append((done, total)))
+    assert calls
+    assert all(total == 1000 for _, total in calls)
+    assert [done for done, _ in calls] == list(range(10, 10 * len(calls) + 1, 10))
 
 
 def test_zero_samples():
-    found = low_rank_representation(np.zeros((4, 3)))
-    np.testing.assert_array_equal(found.coefficients, 0)
-    assert found.gap == 0
+    result = low_rank_representation(np.zeros((4, 3)))
+    np.testing.assert_array_equal(result.coefficients, 0)
+    assert result.gap == 0

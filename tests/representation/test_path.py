@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.io import loadmat
 from sklearn.linear_model import ElasticNet, Lasso, lars_path
 
+from enhg.exceptions import InputError
 from enhg.representation.path import ElasticNetPath, PathEvent, elastic_net_path
 
 # Entry, exit, and entry again with the other sign, all of it worked out by hand: the sample
@@ -43,7 +44,7 @@ def violation(atoms: np.ndarray, target: np.ndarray, path: ElasticNetPath) -> fl
     Relative to the largest product of lengths, the scale of the correlations' rounding errors.
     """
     a, z = points(path)
-    slack = (target - z @ atoms) @ atoms.T - path.lam * z
+    slack = (target - z @ atoms) @ atoms.T - path.ridge * z
     at_zero = np.abs(slack) - a[:, None]
     elsewhere = np.abs(slack - a[:, None] * np.sign(z))
     scale = np.linalg.norm(target) * np.linalg.norm(atoms, axis=1).max()
@@ -51,11 +52,11 @@ def violation(atoms: np.ndarray, target: np.ndarray, path: ElasticNetPath) -> fl
 
 
 def own_violation(X: np.ndarray, path: ElasticNetPath) -> float:
-    """`violation` of a path that rebuilds a sample from the others."""
+    """`violation` of a path that represents a sample by the others."""
     i = path.index
     assert not path.coefficients[:, [i]].nnz
     others = ElasticNetPath(
-        path.alphas, path.coefficients[:, np.arange(len(X)) != i], path.events, i, path.lam
+        path.alphas, path.coefficients[:, np.arange(len(X)) != i], path.events, i, path.ridge
     )
     return violation(without(X, i), X[i], others)
 
@@ -95,12 +96,12 @@ def test_exit_and_entry_with_the_other_sign_by_hand() -> None:
 
 
 def test_orthonormal_atoms_are_soft_thresholded() -> None:
-    atoms, lam = np.eye(4), 0.5
+    atoms, ridge = np.eye(4), 0.5
     target = np.array([3.0, -2.0, 1.0, 0.0])
-    path = elastic_net_path(target[None], 0, lam, dictionary=atoms)
+    path = elastic_net_path(target[None], 0, ridge, dictionary=atoms)
     np.testing.assert_allclose(path.alphas, [3, 2, 1, 0])
     for a in (2.5, 1.3, 0.4, 0.0):
-        soft = np.sign(target) * np.maximum(np.abs(target) - a, 0) / (1 + lam)
+        soft = np.sign(target) * np.maximum(np.abs(target) - a, 0) / (1 + ridge)
         np.testing.assert_allclose(path.at(a), soft, atol=1e-14)
 
 
@@ -120,12 +121,12 @@ def test_lasso_equals_lars_path(n: int, d: int) -> None:
         np.testing.assert_allclose(np.delete(path.at(at), 3), reference, atol=1e-9)
 
 
-@pytest.mark.parametrize("lam", [1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("ridge", [1e-2, 1.0, 30.0])
 @pytest.mark.parametrize(("n", "d"), [(40, 15), (15, 40)])
-def test_elastic_net_equals_lars_path_on_augmented_data(n: int, d: int, lam: float) -> None:
+def test_elastic_net_equals_lars_path_on_augmented_data(n: int, d: int, ridge: float) -> None:
     X = gaussian(n, d, seed=1)
-    path = elastic_net_path(X, 0, lam)
-    design = np.vstack([X[1:].T, np.sqrt(lam) * np.eye(n - 1)])
+    path = elastic_net_path(X, 0, ridge)
+    design = np.vstack([X[1:].T, np.sqrt(ridge) * np.eye(n - 1)])
     target = np.append(X[0], np.zeros(n - 1))
     alphas, _, coefficients = lars_path(design, target, method="lasso")
     assert len(path.alphas) == len(alphas)
@@ -133,17 +134,17 @@ def test_elastic_net_equals_lars_path_on_augmented_data(n: int, d: int, lam: flo
     np.testing.assert_allclose(path.coefficients.toarray()[:, 1:], coefficients.T, atol=1e-9)
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.5, 10.0])
+@pytest.mark.parametrize("ridge", [0.0, 0.5, 10.0])
 @pytest.mark.parametrize(("n", "d"), [(40, 15), (15, 40)])
-def test_equals_coordinate_descent(n: int, d: int, lam: float) -> None:
+def test_equals_coordinate_descent(n: int, d: int, ridge: float) -> None:
     X = gaussian(n, d, seed=2)
-    path = elastic_net_path(X, n - 1, lam)
+    path = elastic_net_path(X, n - 1, ridge)
     for a in path.alphas[0] * np.array([0.9, 0.5, 0.1]):
         options = {"fit_intercept": False, "tol": 1e-14, "max_iter": 10**6}
-        if lam == 0:
+        if ridge == 0:
             model = Lasso(alpha=a / d, **options)
         else:
-            model = ElasticNet(alpha=(a + lam) / d, l1_ratio=a / (a + lam), **options)
+            model = ElasticNet(alpha=(a + ridge) / d, l1_ratio=a / (a + ridge), **options)
         reference = model.fit(X[:-1].T, X[-1]).coef_
         assert np.count_nonzero(reference)
         np.testing.assert_allclose(path.at(a)[:-1], reference, atol=1e-7)
@@ -152,11 +153,11 @@ def test_equals_coordinate_descent(n: int, d: int, lam: float) -> None:
 # Optimality of every point, by the conditions themselves
 
 
-@pytest.mark.parametrize("lam", [0.0, 1e-3, 2.0])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
 @pytest.mark.parametrize(("n", "d"), [(60, 20), (20, 60)])
-def test_optimal_everywhere_and_events_match(n: int, d: int, lam: float) -> None:
+def test_optimal_everywhere_and_events_match(n: int, d: int, ridge: float) -> None:
     X = gaussian(n, d, seed=3)
-    path = elastic_net_path(X, 5, lam)
+    path = elastic_net_path(X, 5, ridge)
     assert path.alphas[-1] == 0
     assert np.all(np.diff(path.alphas) < 0)
     assert own_violation(X, path) < 1e-12
@@ -180,11 +181,11 @@ def test_errors_do_not_build_up_over_hundreds_of_steps() -> None:
     X=st.tuples(st.integers(2, 9), st.integers(1, 6)).flatmap(
         lambda shape: hnp.arrays(np.float64, shape, elements=st.integers(-2, 2).map(float))
     ),
-    lam=st.sampled_from([0.0, 0.25, 3.0]),
+    ridge=st.sampled_from([0.0, 0.25, 3.0]),
 )
 @settings(deadline=None, max_examples=150)
-def test_small_integers_full_of_ties_and_duplicates(X: np.ndarray, lam: float) -> None:
-    path = elastic_net_path(X, 0, lam)
+def test_small_integers_full_of_ties_and_duplicates(X: np.ndarray, ridge: float) -> None:
+    path = elastic_net_path(X, 0, ridge)
     assert path.alphas[0] == np.abs(X[1:] @ X[0]).max()
     assert path.alphas[-1] == 0
     if path.alphas[0] == 0:
@@ -192,7 +193,7 @@ def test_small_integers_full_of_ties_and_duplicates(X: np.ndarray, lam: float) -
     else:
         assert own_violation(X, path) < 1e-12
         assert_events_match_supports(path)
-    if lam == 0:  # the end is a least squares fit
+    if ridge == 0:  # the end is a least squares fit
         best = np.linalg.lstsq(X[1:].T, X[0])[0]
         np.testing.assert_allclose(path.at(0.0) @ X, best @ X[1:], atol=1e-9)
 
@@ -212,7 +213,7 @@ def test_second_duplicate_stays_out_of_the_lasso(i: int) -> None:
     assert_events_match_supports(path)
     if i == 0:
         single = elastic_net_path(X, 0)
-        np.testing.assert_allclose(path.alphas, single.penalties, atol=1e-11)
+        np.testing.assert_allclose(path.alphas, single.alphas, atol=1e-11)
         for a in points(single)[0]:
             merged = path.at(a)[:10]
             merged[1:5] += path.at(a)[10:14]
@@ -287,11 +288,11 @@ def test_lasso_ends_when_the_active_atoms_span_the_data() -> None:
     np.testing.assert_allclose(path.at(0.0) @ X, X[0], atol=1e-9)
 
 
-@pytest.mark.parametrize("lam", [0.0, 1.0])
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
 @pytest.mark.parametrize("target", [[0.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
-def test_zero_sample_and_orthogonal_sample_stay_zero(target: list[float], lam: float) -> None:
+def test_zero_sample_and_orthogonal_sample_stay_zero(target: list[float], ridge: float) -> None:
     X = np.array([target, [1.0, 2.0, 0.0], [3.0, -1.0, 0.0], [0.0, 0.0, 0.0]])
-    path = elastic_net_path(X, 0, lam)
+    path = elastic_net_path(X, 0, ridge)
     assert path.alphas.tolist() == [0.0]
     assert path.events == ()
     assert not path.at(0.0).any()
@@ -314,7 +315,7 @@ def test_dictionary_of_the_other_samples_gives_the_same_path() -> None:
     X = gaussian(20, 10, seed=13)
     whole = elastic_net_path(X, 4, 0.1)
     over = elastic_net_path(X[[4]], 0, 0.1, dictionary=without(X, 4))
-    np.testing.assert_allclose(over.penalties, whole.penalties, atol=1e-12)
+    np.testing.assert_allclose(over.alphas, whole.alphas, atol=1e-12)
     np.testing.assert_allclose(over.at(0.5), np.delete(whole.at(0.5), 4), atol=1e-12)
 
 
@@ -332,26 +333,26 @@ def test_scaling_the_data_scales_the_penalties(seed: int, c: float) -> None:
     X = gaussian(12, 8, seed)
     path = elastic_net_path(X, 0, 0.2)
     scaled = elastic_net_path(c * X, 0, 0.2 * c**2)
-    np.testing.assert_allclose(scaled.penalties, c**2 * path.alphas, atol=1e-9 * c**2)
+    np.testing.assert_allclose(scaled.alphas, c**2 * path.alphas, atol=1e-9 * c**2)
     np.testing.assert_allclose(scaled.at(c**2 * 0.3), path.at(0.3), atol=1e-9)
 
 
 def test_stopping_early_gives_the_beginning_of_the_path() -> None:
     X = gaussian(30, 12, seed=15)
     whole = elastic_net_path(X, 0)
-    a_min = float(whole.penalties[4:6].mean())
-    to_penalty = elastic_net_path(X, 0, alpha_min=a_min)
+    alpha_min = float(whole.alphas[4:6].mean())
+    to_penalty = elastic_net_path(X, 0, alpha_min=alpha_min)
     after_steps = elastic_net_path(X, 0, max_steps=4)
     for short in (to_penalty, after_steps):
-        np.testing.assert_array_equal(short.penalties[:5], whole.penalties[:5])
+        np.testing.assert_array_equal(short.alphas[:5], whole.alphas[:5])
         np.testing.assert_array_equal(
             short.coefficients[:5].toarray(), whole.coefficients[:5].toarray()
         )
-    assert len(after_steps.penalties) == 5
-    assert to_penalty.penalties[-1] == a_min
-    np.testing.assert_allclose(to_penalty.at(a_min), whole.at(a_min), atol=1e-13)
-    none = elastic_net_path(X, 0, alpha_min=whole.penalties[0] + 1)
-    assert not none.at(whole.penalties[0] + 1).any()
+    assert len(after_steps.alphas) == 5
+    assert to_penalty.alphas[-1] == alpha_min
+    np.testing.assert_allclose(to_penalty.at(alpha_min), whole.at(alpha_min), atol=1e-13)
+    none = elastic_net_path(X, 0, alpha_min=whole.alphas[0] + 1)
+    assert not none.at(whole.alphas[0] + 1).any()
 
 
 def test_input_is_not_changed_and_integers_are_accepted() -> None:
@@ -370,35 +371,41 @@ def test_at_above_and_below_the_path() -> None:
     assert not path.at(9.0).any()
     assert not path.at(1e9).any()
     np.testing.assert_allclose(path.at(1.1), [0, 0.5, 0.3], atol=1e-14)  # 6 − 5a and 3a − 3
-    with pytest.raises(ValueError, match=r"a must be at least 1\.0, where the path ends, got 0\.5"):
+    with pytest.raises(
+        InputError, match=r"alpha must be at least 1\.0, where the path ends, got 0\.5"
+    ):
         path.at(0.5)
-    with pytest.raises(ValueError, match="got nan"):
+    with pytest.raises(InputError, match="got nan"):
         path.at(float("nan"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"i": 3}, "i must be a row of X, 0 to 2, got 3"),
-        ({"i": -1}, "i must be a row of X, 0 to 2, got -1"),
-        ({"lam": "a"}, "lam must be a finite number of at least 0, got 'a'"),
-        ({"lam": -0.5}, "lam must be a finite number of at least 0, got -0.5"),
-        ({"lam": float("nan")}, "lam must be .* got nan"),
-        ({"a_min": -1.0}, "a_min must be a finite number of at least 0, got -1.0"),
-        ({"max_steps": 0}, "max_steps must be at least 1 or None, got 0"),
-        ({"dictionary": np.ones((4, 3))}, "dictionary must have the 2 columns of X, got 3"),
-        ({"dictionary": np.full((4, 2), np.inf)}, "dictionary must be finite, got inf in row 0"),
-        ({"X": [1.0, 2.0]}, "X must be 2-D, rows being samples, got 1-D"),
-        ({"X": [[1.0, 2.0]]}, "X must have at least two rows, or a dictionary"),
-        ({"X": np.empty((3, 0))}, "X must have at least one row and one column"),
-        ({"X": [[1.0, 2.0], [3.0, np.nan]]}, "X must be finite, got nan in row 1, column 1"),
-        ({"X": np.full((3, 2), 1e200)}, "squared norms of the samples must be finite"),
+        ({"index": 3}, r"index must be a whole number from 0 to 2 \(rows of X\), got 3"),
+        ({"index": -1}, r"index must be a whole number from 0 to 2 \(rows of X\), got -1"),
+        ({"index": 0.5}, "index must be a whole number .* got 0.5"),
+        ({"ridge": "a"}, "ridge must be a number of at least 0, got 'a'"),
+        ({"ridge": -0.5}, "ridge must be a number of at least 0, got -0.5"),
+        ({"ridge": float("nan")}, "ridge must be .* got nan"),
+        ({"alpha_min": -1.0}, "alpha_min must be a number of at least 0, got -1.0"),
+        ({"max_steps": 0}, "max_steps must be a whole number of at least 1, got 0"),
+        (
+            {"dictionary": np.ones((4, 3))},
+            r"dictionary must have as many features as X \(2\), got 3",
+        ),
+        ({"dictionary": np.full((4, 2), np.inf)}, "dictionary contains infinity"),
+        ({"X": [1.0, 2.0]}, "2D array, got 1D"),
+        ({"X": [[1.0, 2.0]]}, "minimum of 2"),
+        ({"X": np.empty((3, 0))}, "0 feature"),
+        ({"X": [[1.0, 2.0], [3.0, np.nan]]}, "X contains NaN"),
+        ({"X": np.full((3, 2), 1e200)}, "X must have finite squared norms, got an overflow"),
     ],
 )
 def test_bad_arguments_are_named(arguments: dict, message: str) -> None:
-    call = {"X": EXIT_EXAMPLE, "i": 0, **arguments}
-    with pytest.raises(ValueError, match=message), np.errstate(over="ignore"):
-        elastic_net_path(call.pop("X"), call.pop("i"), **call)
+    call = {"X": EXIT_EXAMPLE, "index": 0, **arguments}
+    with pytest.raises(InputError, match=message), np.errstate(over="ignore"):
+        elastic_net_path(**call)
 
 
 # Real faces
@@ -417,13 +424,13 @@ def faces() -> np.ndarray:
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.1])
-def test_faces(faces: np.ndarray, lam: float) -> None:
-    path = elastic_net_path(faces, 4, lam)
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_faces(faces: np.ndarray, ridge: float) -> None:
+    path = elastic_net_path(faces, 4, ridge)
     assert own_violation(faces, path) < 1e-12
     assert_events_match_supports(path)
     assert left(path)
-    design = np.vstack([without(faces, 4).T, np.sqrt(lam) * np.eye(255)])
+    design = np.vstack([without(faces, 4).T, np.sqrt(ridge) * np.eye(255)])
     target = np.append(faces[4], np.zeros(255))
     alphas, _, coefficients = lars_path(design, target, method="lasso")
     for alpha, reference in zip(alphas, coefficients.T, strict=True):

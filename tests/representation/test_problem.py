@@ -1,4 +1,4 @@
-"""`Problem`: its parameters and their scale. `Representation`: what it derives from Z."""
+"""`Problem`: parameters and scale of γ. `Representation`: quantities derived from Z."""
 
 from __future__ import annotations
 
@@ -10,45 +10,52 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from enhg.exceptions import InputError
+from enhg.representation import problem as module
 from enhg.representation.problem import Problem, Representation
 
 
 def problem(**changes):
-    return Problem(**({"gamma": 2.0, "lam": 0.5, "loss": "squared", "scale": "relative"} | changes))
+    return Problem(
+        **({"gamma": 2.0, "lam": 0.5, "loss": "squared", "gamma_scale": "relative"} | changes)
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"gamma": 0}, "gamma must be positive, got 0"),
-        ({"gamma": -1.5}, r"gamma must be positive, got -1\.5"),
-        ({"gamma": np.nan}, "gamma must be a finite number, got nan"),
-        ({"gamma": np.inf}, "gamma must be a finite number, got inf"),
-        ({"gamma": None}, "gamma must be a finite number, got None"),
-        ({"gamma": "0.18"}, "gamma must be a finite number, got '0.18'"),
-        ({"gamma": [1.0]}, r"gamma must be a finite number, got \[1.0\]"),
-        ({"gamma": 1 + 0j}, "gamma must be a finite number"),
-        ({"lam": -1e-9}, "lam must be at least 0, got -1e-09"),
-        ({"lam": np.nan}, "lam must be a finite number, got nan"),
-        ({"lam": np.inf}, "lam must be a finite number, got inf"),
+        ({"gamma": 0}, "gamma must be a positive number, got 0"),
+        ({"gamma": -1.5}, r"gamma must be a positive number, got -1\.5"),
+        ({"gamma": np.nan}, "gamma must be a positive number, got nan"),
+        ({"gamma": np.inf}, "gamma must be a positive number, got inf"),
+        ({"gamma": None}, "gamma must be a positive number, got None"),
+        ({"gamma": "0.18"}, "gamma must be a positive number, got '0.18'"),
+        ({"gamma": [1.0]}, r"gamma must be a positive number, got \[1.0\]"),
+        ({"gamma": 1 + 0j}, "gamma must be a positive number"),
+        ({"lam": -1e-9}, "lam must be a number of at least 0, got -1e-09"),
+        ({"lam": np.nan}, "lam must be a number of at least 0, got nan"),
+        ({"lam": np.inf}, "lam must be a number of at least 0, got inf"),
         ({"loss": "l2"}, r"loss must be one of \('norm', 'squared'\), got 'l2'"),
         ({"loss": None}, "loss must be one of .* got None"),
-        ({"scale": "Relative"}, r"scale must be one of \('relative', 'absolute'\), got 'Relative'"),
+        (
+            {"gamma_scale": "Relative"},
+            r"gamma_scale must be one of \('relative', 'absolute'\), got 'Relative'",
+        ),
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused_by_name(changes, words):
-    with pytest.raises(ValueError, match=words):
+def test_wrong_parameters_are_named(changes, words):
+    with pytest.raises(InputError, match=words):
         problem(**changes)
 
 
 @pytest.mark.parametrize("number", [1, 2.5, np.float32(3), np.int64(4)])
-def test_any_kind_of_number_will_do(number):
+def test_numbers_of_any_type_are_accepted(number):
     assert problem(gamma=number).gammas(np.ones(1), np.ones(1)).dtype == np.float64
     assert problem(lam=0).lam == 0
 
 
-def test_it_cannot_be_changed():
+def test_problem_is_immutable():
     with pytest.raises(AttributeError):
         problem().gamma = 3.0
 
@@ -78,28 +85,75 @@ def test_relative_gammas_count_from_where_zero_stops_being_optimal(seed, loss, l
 
 
 def test_absolute_gammas_are_taken_as_given():
-    found = problem(gamma=0.18, gamma_scale="absolute").gammas(
+    gammas = problem(gamma=0.18, gamma_scale="absolute").gammas(
         np.array([0.0, 1.0, 9.0]), np.ones(3)
     )
-    np.testing.assert_array_equal(found, 0.18)
+    np.testing.assert_array_equal(gammas, 0.18)
 
 
 @pytest.mark.parametrize("loss", ["norm", "squared"])
 def test_a_sample_that_correlates_with_nothing_has_a_finite_gamma(loss):
     with np.errstate(all="raise"):
-        found = problem(loss=loss).gammas(np.array([0.0, 0.5]), np.array([0.0, 2.0]))
-    assert found[0] == 2.0
-    assert found[1] == float(Fraction(2) / Fraction(1, 2) * (2 if loss == "norm" else 1))
+        gammas = problem(loss=loss).gammas(np.array([0.0, 0.5]), np.array([0.0, 2.0]))
+    assert gammas[0] == 2.0
+    assert gammas[1] == float(Fraction(2) / Fraction(1, 2) * (2 if loss == "norm" else 1))
+
+
+def represented(n=4, m=9, d=6, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    X, A = rng.normal(size=(n, d)).astype(dtype), rng.normal(size=(m, d)).astype(dtype)
+    Z = sparse.random_array((n, m), density=0.3, rng=rng, format="csr")
+    zeros = np.zeros(n)
+    return Representation(Z, zeros, zeros, zeros, X, A)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_clean_and_errors_add_up_to_the_samples(dtype):
-    rng = np.random.default_rng(0)
-    X, A = rng.normal(size=(4, 6)).astype(dtype), rng.normal(size=(9, 6)).astype(dtype)
-    Z = sparse.random_array((4, 9), density=0.3, rng=rng, format="csr")
-    nothing = np.zeros(4)
-    found = Representation(Z, nothing, nothing, nothing, X, A)
-    assert found.reconstruction.dtype == found.residuals.dtype == dtype
-    np.testing.assert_allclose(found.reconstruction, Z.toarray() @ A, atol=1e-6)
-    np.testing.assert_allclose(found.reconstruction + found.residuals, X, atol=1e-6)
-    assert found.reconstruction is found.reconstruction  # computed once
+def test_reconstruction_and_residuals_add_up_to_the_samples(dtype):
+    result = represented(dtype=dtype)
+    Z, X, A = result.coefficients, result.samples, result.dictionary
+    assert result.reconstruction.dtype == result.residuals.dtype == dtype
+    np.testing.assert_allclose(result.reconstruction, Z.toarray() @ A, atol=1e-6)
+    np.testing.assert_allclose(result.reconstruction + result.residuals, X, atol=1e-6)
+    assert result.reconstruction is result.reconstruction  # computed once
+
+
+@pytest.mark.parametrize("entries", [1, 9 * 4, 2**22])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_relative_residuals_by_brute_force(monkeypatch, dtype, entries):
+    """Entry by entry from the definition, for every size of the blocks of features."""
+    monkeypatch.setattr(module, "_ENTRIES_AT_ONCE", entries)
+    result = represented(dtype=dtype, seed=1)
+    Z = result.coefficients.toarray()
+    expected = []
+    for i, x in enumerate(result.samples):
+        squares = 0.0
+        for k in range(len(x)):
+            value = sum(Z[i, j] * float(result.dictionary[j, k]) for j in range(Z.shape[1]))
+            squares += (float(x[k]) - value) ** 2
+        expected.append(squares**0.5 / sum(float(v) ** 2 for v in x) ** 0.5)
+    assert result.relative_residuals.dtype == np.float64
+    np.testing.assert_allclose(result.relative_residuals, expected, rtol=1e-12)
+    assert result.relative_residuals is result.relative_residuals  # computed once
+    assert not {"reconstruction", "residuals"} & set(vars(result))  # nothing n×d is kept
+
+
+def test_relative_residual_of_special_samples():
+    A = np.array([[1.0, 0.0], [0.0, 2.0]])
+    X = np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 5.0]])
+    Z = sparse.csr_array([[0.0, 0.0], [0.0, 0.0], [3.0, 0.0], [0.0, 2.5]])
+    zeros = np.zeros(4)
+    result = Representation(Z, zeros, zeros, zeros, X, A)
+    # Zero sample, zero coefficients, one of two features reconstructed, exact reconstruction.
+    np.testing.assert_allclose(result.relative_residuals, [0, 1, 0.8, 0], rtol=1e-15)
+    zero_sample = Representation(Z[[1]], *[np.zeros(1)] * 3, np.zeros((1, 2)), A)
+    assert zero_sample.relative_residuals.tolist() == [0.0]
+
+
+def test_sparse_errors_are_part_of_the_residuals():
+    result = represented()
+    errors = sparse.csr_array(result.residuals)
+    explained = Representation(
+        result.coefficients, *[np.zeros(4)] * 3, result.samples, result.dictionary, errors
+    )
+    np.testing.assert_array_equal(explained.relative_residuals, result.relative_residuals)
+    assert explained.relative_residuals.min() > 0

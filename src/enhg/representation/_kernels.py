@@ -29,8 +29,10 @@ from numpy.typing import NDArray
 
 from enhg._numba import CACHE
 
-# Kernels allocate nothing, so reference counting, which is atomic and shared by all threads, can be
-# left out (`_nrt`).
+# Kernels allocate nothing, so that reference counting, which is atomic and shared by all threads,
+# can be left out by Numba's private option `_nrt`. Measured in turns on two cores: with reference
+# counting the solver takes 1.06 times as long (5000 MNIST images, a = b = 0.1, and 2414 faces of
+# Extended Yale B, a = 0.02, b = 1), and its first call 15.3 to 16.3 s in place of 13.1 to 13.8 s.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",

@@ -1,4 +1,4 @@
-"""Other solvers of the same objective, one sample at a time, each used the way it likes best."""
+"""Baselines: other solvers of the same objective, one sample at a time, in their best setting."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Solve = Callable[[NDArray, NDArray], NDArray]
 _TRIAL_ROWS = 3
 _FAR_SLOWER = 3
 _TRIES = 2
-# Far more than they need where rounding allows their tolerance; without end where it does not.
+# Far more than they need where rounding allows their tolerance; where it does not, a limit.
 _MOST_SWEEPS = 1000
 _MOST_ROUNDS = 50
-_ENSC_ROOM = 100
+_ENSC_CAPACITY = 100
 
 
 def _scikit_learn(a: float, b: float, d: int, tol: float) -> Solve:
@@ -69,7 +69,7 @@ def _skglm(a: float, b: float, d: int, tol: float) -> Solve:
 
 
 def _spams(a: float, b: float, d: int, tol: float) -> Solve:
-    """LARS: exact but for rounding, so there is no tolerance to set."""
+    """LARS: exact up to rounding, without a tolerance."""
     return _lars(a, b, threads=1)
 
 
@@ -84,40 +84,40 @@ def _lars(a: float, b: float, threads: int) -> Solve:
 
 
 def _ensc(a: float, b: float, d: int, tol: float) -> Solve:
-    """EnSC as its authors' program runs it: SPAMS with as many threads as it likes (−1)."""
+    """EnSC as its authors' program runs it: SPAMS chooses the number of threads (−1)."""
     return _active_supports(a, tol, _lars(a, b, threads=-1), growth=1.1)
 
 
 def _tuned_ensc(a: float, b: float, d: int, tol: float) -> Solve:
-    """The same without what slows it down: threads for one small problem, and timid growth."""
+    """EnSC with one thread per problem and faster growing supports, which is faster."""
     return _active_supports(a, tol, _lars(a, b, threads=1), growth=1.5)
 
 
 def _active_supports(a: float, tol: float, lars: Solve, growth: float) -> Solve:
-    """LARS on a small support that an oracle moves, as in EnSC (You, Li, Robinson, Vidal 2016).
+    """LARS on a small support that an oracle updates: EnSC (You, Li, Robinson, Vidal, 2016).
 
     The support starts from the atoms that correlate most with the sample. After each solution,
-    the atoms whose correlation with the residual exceeds a join those in use, the largest first
-    and as many as there is room for, and the others leave; the room grows where most of it is in
-    use. Without newcomers the solution is that of the whole problem.
+    the atoms whose correlation with the residual exceeds a are added to those with non-zero
+    coefficients, the largest first up to the capacity, and the others are removed; the capacity
+    grows when most of it is used. If no atom is added the solution is that of the whole problem.
     """
 
     def solve(atoms: NDArray, x: NDArray) -> NDArray:
-        room = _ENSC_ROOM
-        support = _largest(np.abs(x @ atoms), room)
+        capacity = _ENSC_CAPACITY
+        support = _largest(np.abs(x @ atoms), capacity)
         while True:
             part = np.asfortranarray(atoms[:, support])
             z = lars(part, x)
             violation = np.abs((x - part @ z) @ atoms)
             violation[support] = 0
             used = support[z != 0]
-            if len(used) > 0.8 * room:
-                room = round(max(len(used), room) * growth)
-            newcomers = _largest(violation, room - len(used))
-            newcomers = newcomers[violation[newcomers] > a * (1 + tol)]
-            if len(newcomers) == 0:
+            if len(used) > 0.8 * capacity:
+                capacity = round(max(len(used), capacity) * growth)
+            added = _largest(violation, capacity - len(used))
+            added = added[violation[added] > a * (1 + tol)]
+            if len(added) == 0:
                 break
-            support = np.concatenate([used, newcomers])
+            support = np.concatenate([used, added])
         coefficients = np.zeros(atoms.shape[1])
         coefficients[support] = z
         return coefficients
@@ -132,9 +132,9 @@ def _largest(scores: NDArray, count: int) -> NDArray:
 
 
 @dataclass(frozen=True)
-class Peer:
-    """A solver, the module it needs, its tolerances from loose to strict, the precisions it can be
-    run in, and whether it is one that others use or our own improvement of it."""
+class Baseline:
+    """A solver with the module it needs, its tolerances from loose to strict, the precisions it
+    supports, and whether it is published or our improvement of a published one."""
 
     name: str
     module: str
@@ -145,56 +145,61 @@ class Peer:
 
 
 _GAPS = tuple(10 ** (-k / 2) for k in range(8, 17))  # from 1e-4 to 1e-8
-PEERS = (
-    Peer("EnSC (SPAMS)", "spams", _ensc, (TOL,), precisions=("float64",)),
-    Peer("EnSC, tuned by us", "spams", _tuned_ensc, (TOL,), published=False),
-    Peer("skglm", "skglm", _skglm, (TOL,)),
-    Peer("celer", "celer", _celer, _GAPS),
-    Peer("SPAMS LARS", "spams", _spams, (0.0,)),
-    Peer("scikit-learn", "sklearn", _scikit_learn, _GAPS),
+BASELINES = (
+    Baseline("EnSC (SPAMS)", "spams", _ensc, (TOL,), precisions=("float64",)),
+    Baseline("EnSC, tuned by us", "spams", _tuned_ensc, (TOL,), published=False),
+    Baseline("skglm", "skglm", _skglm, (TOL,)),
+    Baseline("celer", "celer", _celer, _GAPS),
+    Baseline("SPAMS LARS", "spams", _spams, (0.0,)),
+    Baseline("scikit-learn", "sklearn", _scikit_learn, _GAPS),
 )
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a peer is run: its stopping tolerance and the precision of its data."""
+    """Stopping tolerance and precision of the data of a baseline."""
 
     tol: float
     dtype: str
 
 
 @dataclass(frozen=True)
-class PeerRun:
-    """Some rows solved by a peer: seconds a row, and their coefficients."""
+class BaselineRun:
+    """Rows solved by a baseline: seconds per row, and their coefficients."""
 
     seconds: float
     Z: NDArray
 
 
-def require_peers() -> None:
-    """Say at once what is missing, not after an hour."""
-    for peer in PEERS:
+def require_baselines() -> None:
+    """Exit at once if a baseline is not installed, rather than after an hour."""
+    for baseline in BASELINES:
         try:
-            import_module(peer.module)
+            import_module(baseline.module)
         except ImportError as error:
             raise SystemExit(
-                f"the benchmarks need {peer.module}, from the extra: pip install -e '.[bench]'"
+                f"the benchmarks need {baseline.module}, from the extra: pip install -e '.[bench]'"
             ) from error
 
 
 def run(
-    peer: Peer, setting: Setting, X: NDArray, rows: NDArray, problem: Problem, tries: int = 1
-) -> PeerRun:
-    """Solve the rows one by one, the best of some tries of each counting.
+    baseline: Baseline,
+    setting: Setting,
+    X: NDArray,
+    rows: NDArray,
+    problem: Problem,
+    tries: int = 1,
+) -> BaselineRun:
+    """Solve the rows one by one; the time of a row is the best of `tries`.
 
-    Taking out the own column is outside the timer.
+    Removing the sample's own column is outside the timer.
     """
-    solve = peer.solver(problem.a, problem.b, X.shape[1], setting.tol)
+    solve = baseline.solver(problem.a, problem.b, X.shape[1], setting.tol)
     typed = X.astype(setting.dtype)
     Z = np.zeros((len(rows), len(X)))
     seconds = 0.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what has not converged shows in its violation
+        warnings.simplefilter("ignore")  # the violation shows what has not converged
         for place, i in enumerate(rows):
             others = np.delete(typed, i, axis=0).T
             taken = []
@@ -204,38 +209,37 @@ def run(
                 taken.append(time.perf_counter() - began)
             seconds += min(taken)
             Z[place] = np.insert(z, i, 0)
-    return PeerRun(seconds / len(rows), Z)
+    return BaselineRun(seconds / len(rows), Z)
 
 
 def run_accurately(
-    peer: Peer, X: NDArray, rows: NDArray, problem: Problem
-) -> tuple[Setting, PeerRun]:
-    """Solve the rows in the fastest setting that is as accurate as we are on all of them.
+    baseline: Baseline, X: NDArray, rows: NDArray, problem: Problem
+) -> tuple[Setting, BaselineRun]:
+    """Solve the rows in the fastest setting that is as accurate as enhg on all of them.
 
-    In each precision the loosest tolerance is taken whose worst violation is within TOL, tried on
-    a few rows before it is on all; where none is, the strictest. A precision is given up once it
-    has become far slower than the other was when that was accurate: tolerances that rounding does
-    not allow take for ever.
+    In each precision this is the loosest tolerance whose largest violation is within TOL, tried on
+    a few rows before all; if there is none, the strictest. A precision is abandoned when it is far
+    slower than the other one in an accurate setting: a tolerance below rounding has no end.
     """
     few = rows[:: max(1, len(rows) // _TRIAL_ROWS)][:_TRIAL_ROWS]
-    tried: list[tuple[float, float, Setting, PeerRun]] = []
+    tried: list[tuple[float, float, Setting, BaselineRun]] = []
 
-    def attempt(setting: Setting, some: NDArray, tries: int = 1) -> tuple[PeerRun, float, bool]:
-        done = run(peer, setting, X, some, problem, tries)
+    def attempt(setting: Setting, some: NDArray, tries: int = 1) -> tuple[BaselineRun, float, bool]:
+        done = run(baseline, setting, X, some, problem, tries)
         violation = float(optimality(X, some, done.Z, problem.a, problem.b)[1].max())
         accurate = [seconds for worst, seconds, *_ in tried if worst <= TOL]
         return done, violation, done.seconds > _FAR_SLOWER * min(accurate, default=np.inf)
 
-    for dtype in peer.precisions:
-        attempt(Setting(peer.tolerances[0], dtype), rows[:1])  # warm-up
-        for tol in peer.tolerances:
+    for dtype in baseline.precisions:
+        attempt(Setting(baseline.tolerances[0], dtype), rows[:1])  # warm-up
+        for tol in baseline.tolerances:
             setting = Setting(tol, dtype)
             done, violation, far_slower = attempt(setting, few)
             if far_slower:
                 break
-            if violation <= TOL or tol == peer.tolerances[-1]:
+            if violation <= TOL or tol == baseline.tolerances[-1]:
                 done, violation, _ = attempt(setting, rows, _TRIES)
-                # One that is accurate enough comes first, then the faster.
+                # Accurate settings first, then the faster ones.
                 tried.append((max(violation, TOL), done.seconds, setting, done))
             if violation <= TOL:
                 break
