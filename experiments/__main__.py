@@ -38,7 +38,7 @@ def _continuing_later(advice: str) -> Iterator[None]:
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 @_continuing_later("finished scores are kept in cells.csv; run the same command to continue")
 def reproduce(
     names: Annotated[
@@ -83,7 +83,7 @@ def reproduce(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 @_continuing_later("finished scores are kept; run the same command to continue")
 def search(
     data: Data,
@@ -105,7 +105,7 @@ def search(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 @_continuing_later("finished scores are kept; run the same command to continue")
 def defaults(
     data: Data,
@@ -130,7 +130,7 @@ def defaults(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 @_continuing_later("finished measurements are stored; name those that are missing to continue")
 def practice(
     data: Data,
@@ -160,7 +160,7 @@ def practice(
 
 
 @app.command()
-@errors_in_one_line()
+@errors_in_one_line
 def report(
     run: Annotated[
         Path | None,

@@ -31,15 +31,15 @@ def check_folder(out: Path) -> None:
     """Raise InputError unless the folder is new, empty or written by an earlier call."""
     if out.exists() and not out.is_dir():
         raise InputError(f"out must be a folder, got the file {out}")
-    foreign = [
+    other = [
         file.name
         for file in (out.iterdir() if out.is_dir() else ())
         if file.name != _CELLS and not file.name.startswith(NAMES)
     ]
-    if foreign and not (out / _CELLS).exists():
+    if other and not (out / _CELLS).exists():
         raise InputError(
             f"out must be a new or empty folder or hold the {_CELLS} of an earlier call, got "
-            f"{out} with other files such as {min(foreign)}"
+            f"{out} with other files such as {min(other)}"
         )
 
 

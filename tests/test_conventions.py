@@ -35,8 +35,8 @@ BANNED_WORDS = re.compile(
     r"ing|ation)\w*)\b",
     re.IGNORECASE,
 )
-# The column of a file that holds the paper's own figures.
-ALLOWED_WORDS = {"labelled_percent"}
+# A column of the file of the paper's figures, and an attribute of HTML.
+ALLOWED_WORDS = {"labelled_percent", "labelledby"}
 BANNED_IDENTIFIERS = {"found", "told", "now", "of", "Crew"}
 
 

@@ -211,10 +211,10 @@ def test_damage_that_numpy_would_not_notice(tmp_path):
         Hypergraph.load(path)
 
 
-def test_foreign_npz(graph, tmp_path):
-    np.savez(tmp_path / "foreign.npz", data=np.ones(3))
+def test_npz_of_another_kind(graph, tmp_path):
+    np.savez(tmp_path / "another.npz", data=np.ones(3))
     np.savez(tmp_path / "other.npz", format="other.Thing", version=1)
-    for name in ("foreign", "other"):
+    for name in ("another", "other"):
         with pytest.raises(InputError, match=rf"{name}\.npz must be.*without the mark"):
             type(graph).load(tmp_path / f"{name}.npz")
 

@@ -114,7 +114,15 @@ def choose_preprocessing(X: ArrayLike) -> str:
 
 
 def preprocessing_name(transformer: Any) -> str:
-    """The name that `make_preprocessing` has for a transformer; of others, the name of the class.
+    """The name by which `make_preprocessing` makes a transformer; of others, the name of the class.
+
+    Parameters
+    ----------
+    transformer : transformer
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -173,6 +181,14 @@ def effective_dimension(X: NDArray) -> float:
     """(Σₖ sₖ²)²/Σₖ sₖ⁴ over the singular values s of the centered samples.
 
     It is the number of directions if all have the same spread, and 0 if all samples are equal.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    float
     """
     X = (X - X.mean(axis=0)).astype(np.float64)
     products = X @ X.T if len(X) < X.shape[1] else X.T @ X
