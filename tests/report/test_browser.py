@@ -111,6 +111,14 @@ def test_keyboard(opened, digits):
     assert browser.execute_script("return document.activeElement.title") == first[1]
 
 
+def appears(browser, selector):
+    """Wait until an element is displayed: the page reacts to a key in its next frame."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    element = browser.find_element("css selector", selector)
+    return WebDriverWait(browser, 10).until(lambda _: element.is_displayed())
+
+
 def test_map_hovers_and_selects(opened, digits):
     samples = digits.samples
     browser = opened()
@@ -127,9 +135,9 @@ def test_map_hovers_and_selects(opened, digits):
     assert np.hypot(*data) < 2
     press(browser, "ESCAPE")
     press(browser, "ARROW_RIGHT")
-    assert browser.find_element("css selector", "#tip").is_displayed()
+    assert appears(browser, "#tip")
     press(browser, "ENTER")
-    assert browser.find_element("css selector", "#panel").is_displayed()
+    assert appears(browser, "#panel")
     for way in ("truth", "confidence", "group"):
         browser.find_element("css selector", f"[data-way={way}]").click()
 
