@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import get_config
 from sklearn.datasets import load_digits
+from sklearn.utils import check_array
 
 import enhg.io
 from enhg import ElasticNetHypergraph, HyperedgeRule, Hypergraph
@@ -217,3 +219,22 @@ def test_suggestions(tmp_path, digits, some_labels, run, table):
     assert len(rows) == 81  # all that have no label
     assert "only 81 samples are unlabeled: 81 suggestions in place of 99" in result.stderr
     assert all(int(row["name"]) % 10 for row in rows)
+
+
+def test_samples_are_scanned_by_the_reader_alone(run, tmp_path, monkeypatch):
+    """The finite check of read_samples is the only one; the library neither scans nor copies."""
+    samples = np.random.default_rng(0).normal(size=(40, 30))
+    np.save(tmp_path / "X.npy", samples)
+    calls = []
+
+    def spy(array, **options):
+        result = check_array(array, **options)
+        if result.shape == samples.shape:
+            calls.append((get_config()["assume_finite"], result is array))
+        return result
+
+    monkeypatch.setattr("enhg._validation.check_array", spy)
+    result = run("cluster", tmp_path / "X.npy", "-k", 3, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert calls
+    assert set(calls) == {(True, True)}

@@ -359,6 +359,7 @@ def _fit_structure(
 ) -> ElasticNetHypergraph:
     note = "(long on the first run only, then cached)"
     with stages.stage("compile", "importing and compiling", note):
+        from enhg._validation import validated
         from enhg.run import compile_kernels
         from enhg.structures.elastic_net import ElasticNetHypergraph
         from enhg.structures.hyperedges import HyperedgeRule
@@ -370,7 +371,8 @@ def _fit_structure(
             error_weight="auto" if error_weight is None else error_weight or None,
             **options,
         )
-        return structure.fit(X, progress=progress)
+        with validated():  # by the reader
+            return structure.fit(X, progress=progress)
 
 
 def _cluster(
@@ -379,12 +381,14 @@ def _cluster(
     with stages.stage("cluster", "clustering"):
         from sklearn.frozen import FrozenEstimator
 
+        from enhg._validation import validated
         from enhg.learning.clustering import HypergraphClustering
         from enhg.run import record_clustering
 
         frozen = FrozenEstimator(structure)
         model = HypergraphClustering(n_clusters, structure=frozen, random_state=seed)
-        model.fit(samples.X)
+        with validated():
+            model.fit(structure.samples_)
         return model, record_clustering(samples, model)
 
 
@@ -398,11 +402,13 @@ def _classify(
     with stages.stage("classify", "spreading labels"):
         from sklearn.frozen import FrozenEstimator
 
+        from enhg._validation import validated
         from enhg.learning.classification import HypergraphClassifier
         from enhg.run import record_classification
 
         model = HypergraphClassifier(structure=FrozenEstimator(structure), **options)
-        model.fit(samples.X, given)
+        with validated():
+            model.fit(structure.samples_, given)
         return model, record_classification(samples, model)
 
 
