@@ -139,3 +139,13 @@ def test_linked_files_exist(page):
     links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if ":" not in link and not (page.parent / link).exists()]
     assert missing == []
+
+
+def test_reference_page_is_up_to_date():
+    code = compile((ROOT / "docs/make_reference.py").read_text(encoding="utf-8"), "docs", "exec")
+    space = {"__name__": "make_reference", "__file__": str(ROOT / "docs/make_reference.py")}
+    exec(code, space)
+    assert space["PAGE"].read_text(encoding="utf-8") == space["page"]()
+    listed = {name for module, names in space["SECTIONS"].values() if module == "enhg"
+              for name in names or ()}  # fmt: skip
+    assert listed == set(enhg.__all__)
