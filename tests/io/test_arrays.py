@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.io
+from array_writers import WRITERS, write_h5
 
 from enhg.io import read_samples
 
@@ -86,37 +87,6 @@ def test_values_must_be_finite(tmp_path, value, dtype, refuses):
 def test_large_finite_values_pass(tmp_path):
     np.save(tmp_path / "a.npy", np.full((3, 3), 1e308))
     assert read_samples(tmp_path / "a.npy").X.max() == 1e308
-
-
-def write_mat73(path, arrays):
-    """What MATLAB's ``save -v7.3`` writes: HDF5 behind a text header, axes reversed."""
-    with h5py.File(path, "w", userblock_size=512) as file:
-        for name, array in arrays.items():
-            file[name] = np.asarray(array).T
-            file[name].attrs["MATLAB_class"] = np.bytes_(b"double")
-        file["title"] = np.array([[70, 97], [70, 97], [70, 97]], dtype=np.uint16)
-        file["title"].attrs["MATLAB_class"] = np.bytes_(b"char")
-        file["#refs#/a"] = np.zeros((3, 3))
-    with path.open("r+b") as stream:
-        stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
-
-
-def write_h5(path, arrays):
-    with h5py.File(path, "w") as file:
-        for name, array in arrays.items():
-            file[name] = array
-
-
-WRITERS = {
-    "npz": lambda path, arrays: np.savez(path, **arrays),
-    "zipped.npz": lambda path, arrays: np.savez_compressed(path, **arrays),
-    "v5.mat": lambda path, arrays: scipy.io.savemat(path, arrays),
-    "zipped.mat": lambda path, arrays: scipy.io.savemat(path, arrays, do_compression=True),
-    "v4.mat": lambda path, arrays: scipy.io.savemat(path, arrays, format="4"),
-    "v73.mat": write_mat73,
-    "h5": write_h5,
-    "hdf5": write_h5,
-}
 
 
 @pytest.fixture(params=WRITERS)
