@@ -200,7 +200,7 @@ def _remove_pixels(image: NDArray, share: float, random_state: np.random.RandomS
     return corrupted
 
 
-def plot_recovery(folder: Path, out: Path, cells: Cells, runs: int) -> None:
+def plot_reconstructions(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """Faces, their reconstructions and their residuals."""
     data, X = _faces(folder, 10)
     representation = self_representation(X, gamma=10, lam=5, loss="norm")
@@ -208,7 +208,7 @@ def plot_recovery(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     order = np.argsort(residuals)
     chosen = order[np.linspace(len(order) // 2, len(order) - 1, 10).astype(int)]
     figure, (ax,) = plotting.new_figure(1, 1, (11, 3.8))
-    plotting.plot_recovery(representation, chosen, data.image_shape, ax=ax)
+    plotting.plot_reconstructions(representation, chosen, data.image_shape, ax=ax)
     figure.savefig(out / "figure-recovery.png")
     write_csv(
         out / "figure-recovery.csv",
@@ -295,7 +295,7 @@ FIGURES = {
     "figure-coefficients": plot_coefficients,
     "figure-affinity": plot_affinity,
     "figure-robustness": plot_robustness,
-    "figure-recovery": plot_recovery,
+    "figure-recovery": plot_reconstructions,
     "figure-lambda": plot_lambda,
     "figure-gamma": plot_gamma,
 }

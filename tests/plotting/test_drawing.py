@@ -26,7 +26,7 @@ from enhg.plotting import (
     plot_incidence,
     plot_memberships,
     plot_path,
-    plot_recovery,
+    plot_reconstructions,
     plot_spectrum,
 )
 
@@ -50,7 +50,7 @@ DRAWN = {
     "path": lambda ax: plot_path(elastic_net_path(RNG.normal(size=(12, 8)), 2, 0.1), ax=ax),
     "coefficients": lambda ax: plot_coefficients([0.0, 0.5, -0.2], 0.3, slice(0, 2), ax=ax),
     "matrix": lambda ax: plot_coefficient_matrix(np.eye(4), ax=ax),
-    "recovery": lambda ax: plot_recovery(STRUCTURE, [3, 5], (6, 4), ax=ax),
+    "reconstructions": lambda ax: plot_reconstructions(STRUCTURE, [3, 5], (6, 4), ax=ax),
     "curves": lambda ax: plot_curves({"a": ([0, 1, 10], [1, 2, 3])}, "x", "y", ax=ax),
     "comparison": lambda ax: plot_comparison({"a": [("K = 1", 0.5)]}, "a", "AC", ax=ax),
     "image": lambda ax: plot_image(IMAGES[0], ax=ax),
@@ -80,7 +80,7 @@ WRONG = {
         r"image_shape .* the 24 features of a sample, got \(6, 5\)",
     ),
     "image of two channels": (
-        lambda: plot_recovery(STRUCTURE, [3], (6, 2, 2)),
+        lambda: plot_reconstructions(STRUCTURE, [3], (6, 2, 2)),
         r"image_shape must be \(height, width\) or \(height, width, 3\)",
     ),
     "flat image": (lambda: plot_memberships(STRUCTURE, 3, (24,)), "image_shape must be"),
@@ -89,8 +89,11 @@ WRONG = {
         "sample must be whole numbers from 0 to 29, got 30",
     ),
     "sample before the first": (lambda: plot_memberships(STRUCTURE, -1, (6, 4)), "from 0 to 29"),
-    "half a sample": (lambda: plot_recovery(STRUCTURE, [0.5], (6, 4)), "samples must be whole"),
-    "no samples": (lambda: plot_recovery(STRUCTURE, [], (6, 4)), "samples must be whole"),
+    "half a sample": (
+        lambda: plot_reconstructions(STRUCTURE, [0.5], (6, 4)),
+        "samples must be whole",
+    ),
+    "no samples": (lambda: plot_reconstructions(STRUCTURE, [], (6, 4)), "samples must be whole"),
     "atoms": (
         lambda: plot_path(elastic_net_path(RNG.normal(size=(12, 8)), 2), [12]),
         "atoms must be whole numbers from 0 to 11",
@@ -128,7 +131,7 @@ WRONG = {
         lambda: plot_incidence(Graph(np.ones((3, 3)))),
         "hypergraph must be a Hypergraph, got a Graph",
     ),
-    "unfitted": (lambda: plot_recovery(ElasticNetHypergraph(), [0], (6, 4)), "not fitted"),
+    "unfitted": (lambda: plot_reconstructions(ElasticNetHypergraph(), [0], (6, 4)), "not fitted"),
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from enhg import ElasticNetHypergraph, HyperedgeRule
-from enhg.plotting import plot_clusters, plot_hyperedge, plot_memberships, plot_recovery
+from enhg.plotting import plot_clusters, plot_hyperedge, plot_memberships, plot_reconstructions
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, size=(30, 6, 4), dtype=np.uint8)
@@ -165,8 +165,8 @@ def test_hyperedge_of_a_sample_without_coefficients():
 
 
 @pytest.mark.parametrize("source", [STRUCTURE, STRUCTURE.representation_], ids=["given", "solved"])
-def test_recovery_shows_sample_reconstruction_and_residual(source):
-    ax = plot_recovery(source, [3, 5], (6, 4))
+def test_reconstructions_show_sample_reconstruction_and_residual(source):
+    ax = plot_reconstructions(source, [3, 5], (6, 4))
     picture = ax.images[0].get_array()
     assert picture.shape == (3 * 7 - 1, 2 * 5 - 1, 3)
     if source is STRUCTURE:

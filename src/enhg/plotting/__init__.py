@@ -19,7 +19,7 @@ from enhg.plotting.images import (
     plot_hyperedge,
     plot_image,
     plot_memberships,
-    plot_recovery,
+    plot_reconstructions,
 )
 from enhg.plotting.matrices import plot_coefficient_matrix, plot_confusion, plot_incidence
 
@@ -38,6 +38,6 @@ __all__ = [
     "plot_incidence",
     "plot_memberships",
     "plot_path",
-    "plot_recovery",
+    "plot_reconstructions",
     "plot_spectrum",
 ]

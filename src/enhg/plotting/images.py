@@ -140,7 +140,7 @@ def plot_hyperedge(
     order = np.lexsort((-np.abs(z), -column))[: np.count_nonzero(column)]
     texts = [f"{value:+.3f}".replace("-", "−") for value in z[order[:n_members]]]
     tiles = _tiles(structure, sample, order[:n_members], texts, image_shape, labels)
-    _, reconstruction, residual = _recovered(
+    _, reconstruction, residual = _reconstruction_images(
         structure.samples_[sample], structure.reconstruct([sample])[0], image_shape
     )
     relative = structure.relative_residuals_[sample]
@@ -194,7 +194,7 @@ def plot_memberships(
     return ax
 
 
-def plot_recovery(
+def plot_reconstructions(
     source: ElasticNetHypergraph | Representation,
     samples: ArrayLike,
     image_shape: tuple[int, ...],
@@ -234,7 +234,9 @@ def plot_recovery(
     gap = max(1, round(0.1 * width))
     sheet = np.ones((3, height + gap, len(rows), width + gap, 3))
     for at, row in enumerate(rows):
-        sheet[:, :height, at, :width] = _recovered(X[row], reconstructions[at], image_shape)
+        sheet[:, :height, at, :width] = _reconstruction_images(
+            X[row], reconstructions[at], image_shape
+        )
     names = [f"{row}\n({relative[row]:.0%})" for row in rows]
     sheet = sheet.reshape(3 * (height + gap), -1, 3)[:-gap, :-gap]
     ax = given_or_new(ax, (1.1 * len(rows) + 1, 3.6))
@@ -249,7 +251,9 @@ def plot_recovery(
     return ax
 
 
-def _recovered(x: NDArray, reconstruction: NDArray, image_shape: tuple[int, ...]) -> NDArray:
+def _reconstruction_images(
+    x: NDArray, reconstruction: NDArray, image_shape: tuple[int, ...]
+) -> NDArray:
     """A sample, its reconstruction and its residual as pictures."""
     low, high = float(x.min()), float(x.max())
     both = rgb(np.stack([x, reconstruction]).reshape(2, *image_shape), low, high)
