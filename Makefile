@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench reproduce clean help
+.PHONY: demo test lint bench docs reproduce clean help
 
 help:
 	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
@@ -10,6 +10,7 @@ help:
 	@echo "make lint    only the linters, type checker and import contract"
 	@echo "make bench   speed and memory against a matrix product and other libraries, into"
 	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
+	@echo "make docs    the generated pages and images of docs/"
 	@echo "make reproduce NAME=table1 DATA=folder"
 	@echo "             tables and figures of the paper from the image sets in a folder"
 
@@ -37,6 +38,11 @@ test: lint
 
 bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)
+
+docs: .venv/extra-all
+	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_images.py
+	$(BIN)/python -m experiments report
 
 reproduce: .venv/extra-all
 	$(BIN)/python -m experiments reproduce $(NAME) $(if $(DATA),--data $(DATA))
