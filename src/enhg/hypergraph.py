@@ -129,9 +129,9 @@ class Hypergraph(ImmutableGraph):
 
     @property
     def theta_factor(self) -> sparse.csr_array:
-        """A = D_v^-½ H W^½ D_e^-½, with Θ = A Aᵀ, as CSR over read-only arrays; computed once.
+        """B = D_v^-½ H W^½ D_e^-½, with Θ = B Bᵀ, as CSR over read-only arrays; computed once.
 
-        The left singular vectors of A are the eigenvectors of Θ, its squared singular values the
+        The left singular vectors of B are the eigenvectors of Θ, its squared singular values the
         eigenvalues.
         """
         return copy.copy(self._theta_factor)
@@ -156,7 +156,7 @@ class Hypergraph(ImmutableGraph):
         return symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
 
     def theta_dense(self) -> NDArray[np.float64]:
-        """Return Θ = A Aᵀ as an array of shape (n_vertices, n_vertices), for small n."""
+        """Return Θ = B Bᵀ as an array of shape (n_vertices, n_vertices), for small n."""
         return (self._theta_factor @ self._theta_factor.T).toarray()
 
     def subhypergraph(self, mask: NDArray[np.bool_]) -> Self:

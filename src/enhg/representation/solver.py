@@ -71,8 +71,8 @@ def self_representation(
     dictionary : array-like of shape (n_atoms, n_features), default=None
         Atoms in place of the other samples. No coefficient is fixed at zero.
     error_weight : float, default=None
-        Weight γₑ of a sparse error e in single features, which models shadows and occlusions: the
-        residual becomes xᵢ − Σⱼ zⱼxⱼ − e, with the penalty γₑ‖e‖₁ + lam·γₑ²‖e‖². This is the same
+        Weight γₑ of a sparse error ε in single features, which models shadows and occlusions: the
+        residual becomes xᵢ − Σⱼ zⱼxⱼ − ε, with the penalty γₑ‖ε‖₁ + lam·γₑ²‖ε‖². This is the same
         problem over the atoms [X, I/γₑ] and stores d×d more numbers. None: no such error.
     tol : float, default=1e-4
         Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.

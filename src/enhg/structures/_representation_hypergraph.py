@@ -63,7 +63,7 @@ class Attachment:
 
 
 class RepresentationHypergraph(RepresentationStructure):
-    """Base class: one hyperedge a sample, made of its coefficients by a `HyperedgeRule`."""
+    """Base class: one hyperedge per sample, made of its coefficients by a `HyperedgeRule`."""
 
     loss: Loss
     hyperedges: HyperedgeRule | None

@@ -11,11 +11,11 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 
 class ElasticNetHypergraph(RepresentationHypergraph):
-    """One hyperedge a sample, of the samples with the largest coefficients of its elastic net.
+    """One hyperedge per sample, of the samples with the largest coefficients of its elastic net.
 
     Every sample is represented by the others:
 
-        minimize over z, e:   ‖z‖₁ + λ‖z‖₂² + γₑ‖e‖₁ + λγₑ²‖e‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − e),   zᵢ = 0
+        minimize over z, ε:   ‖z‖₁ + λ‖z‖₂² + γₑ‖ε‖₁ + λγₑ²‖ε‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − ε),   zᵢ = 0
 
     Hyperedge eᵢ contains sample i, its centroid, and the members Eᵢ, the samples j with the largest
     |zᵢⱼ|. By default (`hyperedges`)
@@ -25,7 +25,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     Parameters
     ----------
     gamma : float, default=10.0
-        γ, the weight of the residual.
+        γ, the weight of the loss.
     lam : float, default=5.0
         λ, the weight of the ridge. The larger, the more samples share the weight; 0 is the lasso.
     loss : {"squared", "norm"}, default="squared"
@@ -33,7 +33,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     gamma_scale : {"relative", "absolute"}, default="relative"
         Whether γᵢ is `gamma` times the value above which z ≠ 0, or `gamma` itself.
     error_weight : "auto", float or None, default="auto"
-        γₑ, the weight of sparse errors (errors of single features, an extension); None for e = 0.
+        γₑ, the weight of sparse errors (errors of single features, an extension); None for ε = 0.
         "auto": 0.5 if `preprocessing_` is a `Whitening`, which amplifies errors of single features,
         else None. Sparse errors take the square of the number of features in memory, and much time
         if `gamma` is 30 or more.
@@ -55,7 +55,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     ----------
     graph_ : Hypergraph
     representation_ : Representation
-        Z, the certificates of its rows and, in `sparse_errors`, the errors e, of the preprocessed
+        Z, the certificates of its rows and, in `sparse_errors`, the errors ε, of the preprocessed
         samples.
     member_coefficients_ : csr_array of shape (n_samples, n_samples)
         Row i stores zᵢⱼ of every member j ≠ i of hyperedge i.

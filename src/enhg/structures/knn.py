@@ -1,4 +1,4 @@
-"""KNN-hypergraph: every sample with its nearest neighbors."""
+"""KNN-HG: every sample with its nearest neighbors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from enhg.structures.hyperedges import incidence_matrix
 
 
 class KNNHypergraph(Structure):
-    """One hyperedge a sample, of the sample and its nearest neighbors.
+    """One hyperedge per sample, of the sample and its nearest neighbors.
 
         w(eᵢ) = 1 + Σⱼ s(i, j),   s(i, j) = exp(−‖xᵢ − xⱼ‖²/t)
 

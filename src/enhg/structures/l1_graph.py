@@ -13,18 +13,18 @@ from enhg.structures._representation import RepresentationStructure
 class L1Graph(RepresentationStructure):
     """The graph with a(i, j) = (|zᵢⱼ| + |zⱼᵢ|)/2, where row i of Z is the lasso of sample i.
 
-        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
+        minimize over z, ε:   ‖z‖₁ + γₑ‖ε‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − ε‖²,   zᵢ = 0
 
-    The source solves this for γ → ∞ and γₑ = 1, where xᵢ = Σⱼ zⱼxⱼ + e exactly.
+    The source solves this for γ → ∞ and γₑ = 1, where xᵢ = Σⱼ zⱼxⱼ + ε exactly.
 
     Parameters
     ----------
     gamma : float, default=10.0
-        γ, the weight of the residual.
+        γ, the weight of the loss.
     gamma_scale : {"relative", "absolute"}, default="relative"
         Whether γᵢ is `gamma` times the value above which z ≠ 0, or `gamma` itself.
     error_weight : float or None, default=None
-        γₑ, the weight of sparse errors; None for e = 0.
+        γₑ, the weight of sparse errors; None for ε = 0.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
         scikit-learn transformer.
@@ -39,7 +39,7 @@ class L1Graph(RepresentationStructure):
     ----------
     graph_ : Graph
     representation_ : Representation
-        Z and, in `sparse_errors`, the errors e.
+        Z and, in `sparse_errors`, the errors ε.
     preprocessing_ : transformer
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)

@@ -9,9 +9,9 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 
 class L1Hypergraph(RepresentationHypergraph):
-    """One hyperedge a sample, of the samples with the largest coefficients of its lasso.
+    """One hyperedge per sample, of the samples with the largest coefficients of its lasso.
 
-        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − e),   zᵢ = 0
+        minimize over z, ε:   ‖z‖₁ + γₑ‖ε‖₁ + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − ε),   zᵢ = 0
 
     It is `ElasticNetHypergraph` with λ = 0: memberships, weights, parameters, attributes and
     methods are the same.

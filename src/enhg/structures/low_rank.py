@@ -19,7 +19,7 @@ class LowRankGraph(Structure):
 
     mᵢ is row i of V S^½ with Z = U S Vᵀ the solution of
 
-        minimize over Z:   ‖Z‖_* + λ Σᵢ ‖xᵢ − Σⱼ zᵢⱼxⱼ‖₂
+        minimize over Z:   ‖Z‖_* + τ Σᵢ ‖xᵢ − Σⱼ zᵢⱼxⱼ‖₂
 
     Samples are rows here and columns in the source, so V is the source's U. The adjacency is a
     dense n×n array: for a few thousand samples.
@@ -27,7 +27,7 @@ class LowRankGraph(Structure):
     Parameters
     ----------
     error_weight : float, default=0.3
-        λ, the weight of the residuals.
+        τ, the weight of the residuals.
     power : float, default=2.0
         2 in the text of the source, 4 in programs that implement it.
     preprocessing : str or transformer, default="auto"

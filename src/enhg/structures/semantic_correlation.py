@@ -12,21 +12,21 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 
 class SemanticCorrelationHypergraph(RepresentationStructure):
-    """One hyperedge a sample, of the sample and its largest coefficients of the lasso.
+    """One hyperedge per sample, of the sample and its largest coefficients of the lasso.
 
     Hyperedge eᵢ contains sample i and the samples j of the `n_members` largest |zᵢⱼ|, all with
     membership 1. Its weight is w(eᵢ) = Σⱼ |zᵢⱼ| over these j. Row i of Z is the lasso of sample i:
 
-        minimize over z, e:   ‖z‖₁ + γₑ‖e‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − e‖²,   zᵢ = 0
+        minimize over z, ε:   ‖z‖₁ + γₑ‖ε‖₁ + (γᵢ/2)‖xᵢ − Σⱼ zⱼxⱼ − ε‖²,   zᵢ = 0
 
     Parameters
     ----------
     gamma : float, default=10.0
-        γ, the weight of the residual.
+        γ, the weight of the loss.
     gamma_scale : {"relative", "absolute"}, default="relative"
         Whether γᵢ is `gamma` times the value above which z ≠ 0, or `gamma` itself.
     error_weight : float or None, default=None
-        γₑ, the weight of sparse errors (an extension); None for e = 0.
+        γₑ, the weight of sparse errors (an extension); None for ε = 0.
     n_members : int, default=5
         Members of a hyperedge beside its centroid; 5 in the paper.
     preprocessing : str or transformer, default="auto"
@@ -43,7 +43,7 @@ class SemanticCorrelationHypergraph(RepresentationStructure):
     ----------
     graph_ : Hypergraph
     representation_ : Representation
-        Z and, in `sparse_errors`, the errors e.
+        Z and, in `sparse_errors`, the errors ε.
     preprocessing_ : transformer
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)

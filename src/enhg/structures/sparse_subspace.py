@@ -17,29 +17,29 @@ _ROWS_AT_ONCE = 512
 
 
 class SparseSubspaceGraph(RepresentationStructure):
-    """The graph with a(i, j) = |cᵢⱼ|/maxₖ|cᵢₖ| + |cⱼᵢ|/maxₖ|cⱼₖ|.
+    """The graph with a(i, j) = |zᵢⱼ|/maxₖ|zᵢₖ| + |zⱼᵢ|/maxₖ|zⱼₖ|.
 
-    Row i of C is the solution of
+    Row i of Z is the solution of
 
-        minimize over c, e:   ‖c‖₁ + γₑ‖e‖₁ + (γ/2)‖xᵢ − Σⱼ cⱼxⱼ − e‖²,   cᵢ = 0
+        minimize over z, ε:   ‖z‖₁ + γₑ‖ε‖₁ + (γ/2)‖xᵢ − Σⱼ zⱼxⱼ − ε‖²,   zᵢ = 0
 
         γ = α_z/μ_z,   μ_z = minᵢ max_{j≠i} |xⱼᵀxᵢ|
         γₑ = α_e/μ_e,   μ_e = minᵢ max_{j≠i} ‖xⱼ‖₁
 
-    If α_z ≤ 1, or α_e ≤ 1, c = 0 for some sample.
+    If α_z ≤ 1, or α_e ≤ 1, z = 0 for some sample.
 
     Parameters
     ----------
     alpha_z : float, default=20.0
-        α_z, the relative weight of the residual. In the source 800 for motion; its program has 20
+        α_z, the relative weight of the loss. In the source 800 for motion; its program has 20
         for faces.
     alpha_e : float or None, default=20.0
-        α_e, the relative weight of sparse errors, 20 for faces in the source; None for e = 0.
+        α_e, the relative weight of sparse errors, 20 for faces in the source; None for ε = 0.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
         scikit-learn transformer.
     tol : float, default=1e-4
-        Bound on the certificate of a row of C.
+        Bound on the certificate of a row of Z.
     memory_budget : int, optional
         Bytes for the solver; half of the free memory by default.
     n_jobs : int, optional
@@ -49,7 +49,7 @@ class SparseSubspaceGraph(RepresentationStructure):
     ----------
     graph_ : Graph
     representation_ : Representation
-        C in `coefficients` and, in `sparse_errors`, the errors e.
+        Z in `coefficients` and, in `sparse_errors`, the errors ε.
     gamma_ : float
         γ.
     error_weight_ : float or None
