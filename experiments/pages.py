@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from enhg import InputError
-from experiments import defaults, practice, tables
+from experiments import defaults, practice, practice_page, tables
 from experiments.cells import Cells
 from experiments.methods import METHODS
 from experiments.paths import DOCS, RESULTS, TEMPLATES
@@ -61,7 +61,8 @@ def store(run: Path) -> None:
 
 def write_pages() -> list[Path]:
     """Write every page from the stored results."""
-    practice.draw_curves(practice.FOLDER / "suggestions.csv", DOCS / "practice" / "suggestions.png")
+    suggestions = practice.FOLDER / "suggestions.csv"
+    practice_page.draw_curves(suggestions, DOCS / "practice" / "suggestions.png")
     pages = stored_pages()
     for file, text in pages.items():
         file.write_text(text, encoding="utf-8")
@@ -73,7 +74,7 @@ def stored_pages() -> dict[Path, str]:
     return {
         DOCS / "reproduction.md": page(REPRODUCTION, _PICTURES),
         DOCS / "defaults.md": defaults.page(Cells.load(defaults.ARCHIVE)),
-        DOCS / "practice.md": practice.page(practice.FOLDER),
+        DOCS / "practice.md": practice_page.page(practice.FOLDER),
     }
 
 
