@@ -1,4 +1,4 @@
-"""Measurements of the extensions: new samples, number of clusters, outliers, few labels, suggestions.
+"""Measurements of the extensions.
 
 The parameters are the defaults throughout. Labels are used for scoring, and for the samples that
 are given one. graphlearning, a development dependency, is needed as a baseline.

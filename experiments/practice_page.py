@@ -126,14 +126,16 @@ def _reliable_estimates(rows: list[Record]) -> str:
     reliable = [row for row in rows if row["reliable"] == "yes"]
     wrong = [row for row in reliable if row["estimate"] != row["classes"]]
     texts = [
-        f"{key[0]} ({key[1]} classes): {_counted([row['estimate'] for row in group])}"
-        for key, group in _groups(wrong, "classes").items()
+        f"{_counted([row['estimate'] for row in group])} on {name} ({classes} classes)"
+        for (name, classes), group in _groups(wrong, "classes").items()
     ]
-    correct = sum(row["estimate"] == row["classes"] for row in rows) - len(reliable) + len(wrong)
+    n_correct = len(reliable) - len(wrong)
+    n_others = len(rows) - len(reliable)
+    others_correct = sum(row["estimate"] == row["classes"] for row in rows) - n_correct
     return (
-        f"{len(reliable)} of the {len(rows)} estimates are reliable, and {len(reliable) - len(wrong)} "
-        f"of these equal the number of classes; of the {len(rows) - len(reliable)} others, {correct} "
-        f"do. The reliable estimates that differ from the number of classes are: {'; '.join(texts)}."
+        f"{len(reliable)} of the {len(rows)} estimates are reliable, and {n_correct} of these "
+        f"equal the number of classes; of the {n_others} others, {others_correct} do. The reliable "
+        f"estimates that differ from the number of classes are: {'; '.join(texts)}."
     )
 
 

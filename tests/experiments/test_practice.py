@@ -103,9 +103,10 @@ def test_tables_give_mean_and_deviation():
 
 def test_reliable_estimates_are_counted():
     rows = [
-        {"data set": name, "classes": "5", "estimate": estimate, "runner-up": "3", "reliable": sure}
-        for name, estimate, sure in (
-            ("a", "5", "yes"), ("a", "5", "yes"), ("a", "7", "yes"), ("b", "5", "no"), ("b", "6", "no")
+        record(name, classes=5, estimate=estimate, reliable=reliable) | {"runner-up": "3"}
+        for name, estimate, reliable in (
+            ("a", "5", "yes"), ("a", "5", "yes"), ("a", "7", "yes"),
+            ("b", "5", "no"), ("b", "6", "no"),
         )
     ]  # fmt: skip
     *_, first, second = practice_page._estimate_table(rows).splitlines()
@@ -114,7 +115,7 @@ def test_reliable_estimates_are_counted():
     assert practice_page._reliable_estimates(rows) == (
         "3 of the 5 estimates are reliable, and 2 of these equal the number of classes; of the 2 "
         "others, 1 do. The reliable estimates that differ from the number of classes are: "
-        "a (5 classes): 7."
+        "7 on a (5 classes)."
     )
 
 
