@@ -6,8 +6,8 @@ BIN := .venv/bin
 
 help:
 	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
-	@echo "make test    tests, doctests, linters, type checker, import contract"
-	@echo "make lint    only the linters, type checker and import contract"
+	@echo "make test    tests, doctests, linters, type checker, rules of imports"
+	@echo "make lint    only the linters, type checker and rules of imports"
 	@echo "make bench   speed and memory against a matrix product and other libraries, into"
 	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
 	@echo "make docs    the generated pages and images of docs/"

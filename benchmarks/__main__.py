@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks import measure
 from benchmarks.baselines import require_baselines
+from benchmarks.page import write_page
 from benchmarks.report import describe, is_met, write_atomically, write_report
 from benchmarks.suite import BENCHMARKS, Options
 
@@ -29,6 +30,10 @@ def main() -> int:
         for name, benchmark in BENCHMARKS.items():
             print(f"{name:10} {benchmark.__doc__}")
         return 0
+    if choices.pages:
+        write_report(_RESULTS, BENCHMARKS)
+        write_page(_RESULTS, BENCHMARKS, _DOCS)
+        return 0
     unknown = set(choices.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"NAME must be one of --list, got {', '.join(sorted(unknown))}")
@@ -42,7 +47,9 @@ def main() -> int:
     succeeded = [
         _run_and_write(name, options, choices.output) for name in choices.names or BENCHMARKS
     ]
-    write_report(choices.output, BENCHMARKS, _DOCS if published else None)
+    write_report(choices.output, BENCHMARKS)
+    if published:
+        write_page(_RESULTS, BENCHMARKS, _DOCS)
     return int(not all(succeeded))
 
 
@@ -67,6 +74,10 @@ def _parser() -> argparse.ArgumentParser:
         help="largest number of samples, for trial runs; requires an --output of its own",
     )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the benchmarks and exit")
+    parser.add_argument(
+        "--pages", action="store_true",
+        help="write the pages from the stored results, without measuring, and exit",
+    )  # fmt: skip
     return parser
 
 

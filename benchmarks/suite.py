@@ -162,22 +162,22 @@ def _against_baselines(
 
 
 def sparse(options: Options) -> Outcome:
-    """First 5000 MNIST images, a = b = 0.1"""
+    """enhg and all baselines on the first 5000 MNIST images, a = b = 0.1: few non-zeros"""
     return _against_baselines(SPARSE, options, gram_limit=5, baseline_limit=100)
 
 
 def medium(options: Options) -> Outcome:
-    """First 5000 MNIST images, a = 0.05, b = 0.5"""
+    """enhg and all baselines on the first 5000 MNIST images, a = 0.05, b = 0.5: more non-zeros"""
     return _against_baselines(MEDIUM, options, gram_limit=15, baseline_limit=50)
 
 
 def faces(options: Options) -> Outcome:
-    """Extended Yale B, all 2414 images, zero mean, a = 0.02, b = 1"""
+    """enhg and all baselines on Extended Yale B, zero mean, a = 0.02, b = 1: many non-zeros"""
     return _against_baselines(FACES, options, gram_limit=None, baseline_limit=60)
 
 
 def large(options: Options) -> Outcome:
-    """First 20 000 MNIST images, a = b = 0.1"""
+    """enhg on the first 20 000 MNIST images, a = b = 0.1"""
     problem = options.sized(SPARSE.replace(count=20_000))
     record, _ = solve_all(problem, problem.samples(options.data), 3)
     return Outcome(
@@ -212,7 +212,7 @@ def full(options: Options) -> Outcome:
 
 
 def threads(options: Options) -> Outcome:
-    """Two threads against one, first 20 000 MNIST images, a = b = 0.1"""
+    """enhg with two threads against one, first 20 000 MNIST images, a = b = 0.1"""
     problem = options.sized(SPARSE.replace(count=20_000))
     X = problem.samples(options.data)
     works = {str(jobs): problem.solver(X, n_jobs=jobs) for jobs in (1, 2)}
@@ -276,7 +276,7 @@ def _matching_gamma(problem: Problem, X: NDArray, nonzeros: int) -> float:
 
 
 def growth(options: Options) -> Outcome:
-    """Time against n: MNIST, a = b = 0.1"""
+    """enhg and all baselines against n: MNIST, a = b = 0.1"""
     records = []
     for count in options.sizes(*_GROWING):
         problem = SPARSE.replace(count=count)
@@ -293,7 +293,7 @@ def growth(options: Options) -> Outcome:
 
 
 def features(options: Options) -> Outcome:
-    """Time against d: 5000 MNIST images projected to fewer or repeated to more features"""
+    """enhg and all baselines against d: 5000 MNIST images with projected or repeated features"""
     problem = options.sized(SPARSE)
     images = problem.samples(options.data)
     records = [
@@ -317,7 +317,7 @@ def _with_features(X: NDArray, d: int) -> NDArray:
 
 
 def sparsity(options: Options) -> Outcome:
-    """Time against the non-zeros per sample: 5000 MNIST images, from strong to weak penalties"""
+    """enhg and all baselines against the non-zeros per sample: 5000 MNIST images"""
     problem = options.sized(SPARSE)
     X = problem.samples(options.data)
     records = [
@@ -329,7 +329,7 @@ def sparsity(options: Options) -> Outcome:
 
 
 def memory(options: Options) -> Outcome:
-    """Peak resident memory against n, with the Gram matrix kept while it fits and without"""
+    """Peak resident memory against n, with the Gram matrix stored while it fits, and in blocks"""
     records = []
     for count in options.sizes(*_GROWING):
         problem = SPARSE.replace(count=count)

@@ -52,7 +52,7 @@ from experiments.protocol import (
     to_json,
 )
 from experiments.search import setting_for
-from experiments.tables import paper_numbers, row_name
+from experiments.tables import TITLES, paper_numbers, row_name
 from experiments.tabular import markdown, write_csv
 
 Line = list[str]
@@ -83,7 +83,7 @@ _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "neither whitened nor smoothed, no sparse errors": ({"preprocessing": "zero_mean"}, {}),
     "λ = 0": ({"lam": 0}, {}),
     "the paper's θ, rows, eigenvectors and memberships": (_PAPER_RULE, _PAPER_LEARNER),
-    "the same, neither whitened nor smoothed, no sparse errors: the paper's method": (
+    "the same, neither whitened nor smoothed, no sparse errors": (
         _PAPER_RULE | {"preprocessing": "zero_mean"},
         _PAPER_LEARNER,
     ),
@@ -164,7 +164,7 @@ def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     ]
     _write(out / "claims-choices", ["change", *draws], changed)
     second_order = _second_order(folder, runs)
-    _write(out / "claims-second-order", ["weight of Z²", *draws], second_order)
+    _write(out / "claims-second-order", ["w", *draws], second_order)
     _write(out / "claims-usps", ["structure, images", *shares], _digit_lines(cells, runs))
     _write(out / "claims-pie", ["", *shares], faces)
     header = ["data set", "loss", "largest γ·|xⱼᵀxᵢ|", "non-zeros of Z"]
@@ -279,7 +279,10 @@ def _discriminants(folder: Path, runs: int) -> Line:
             accuracies.append(model.score(X[~labeled], data.y[~labeled]))
         return accuracies
 
-    return ["linear discriminants", *_texts(np.mean(_map_runs(scores, range(runs)), axis=0))]
+    return [
+        "linear discriminant analysis",
+        *_texts(np.mean(_map_runs(scores, range(runs)), axis=0)),
+    ]
 
 
 def _paper_gamma(folder: Path) -> list[Line]:
@@ -354,7 +357,7 @@ def _package_labels(X: NDArray, gamma: float, run: int) -> dict[str, NDArray]:
         "SSC, enhg": SparseSubspaceGraph(alpha_z=_ALPHA_Z, alpha_e=None),
     }
     for weight in _ERROR_WEIGHTS:
-        structures[f"LRR, enhg, error_weight {weight}"] = LowRankGraph(error_weight=weight)
+        structures[f"LRR, enhg, error_weight={weight}"] = LowRankGraph(error_weight=weight)
     return {
         name: HypergraphClustering(
             _FACES.classes,
@@ -388,7 +391,15 @@ def _preprocessing_choices(folder: Path) -> list[Line]:
     for draw in _PREPROCESSED:
         X = draw.load(folder).X
         samples = SampleNormalizer().fit_transform(X)
-        name = f"{draw.dataset}, first {draw.classes} classes, {len(X)} images"
+        name = _images_name(draw, len(X))
         statistics = f"{weak_contrast(samples):.2f}", f"{effective_dimension(samples):.1f}"
         lines.append([name, *statistics, choose_preprocessing(X)])
     return lines
+
+
+def _images_name(draw: Draw, n_images: int) -> str:
+    """The name of a draw with its numbers of classes and images."""
+    kind = "digit" if draw.dataset == "usps" else "subject"
+    classes = f"{draw.classes} {kind}{'s' if draw.classes > 1 else ''}"
+    images = f" × {draw.per_class} images" if draw.per_class else f", all {n_images} images"
+    return f"{TITLES[draw.dataset]}, {classes}{images}"

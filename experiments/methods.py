@@ -53,14 +53,34 @@ class Method:
 
         Parameters that the structure does not have itself are those of its `HyperedgeRule`.
         """
-        own = self.structure().get_params(deep=False)
-        rule = {name: parameters[name] for name in parameters if name not in own and name in _RULE}
-        options = {name: parameters[name] for name in parameters if name not in rule}
+        options, rule = self._split(parameters)
         if rule:
             options["hyperedges"] = HyperedgeRule(**rule)
-        if "n_jobs" in own:
+        if "n_jobs" in self.structure().get_params(deep=False):
             options["n_jobs"] = 1
         return self.structure(**options)
+
+    def arguments(self, parameters: dict[str, Any]) -> str:
+        """Return the parameters as arguments of the class in Python."""
+        options, rule = self._split(parameters)
+        texts = [as_arguments(options)] if options else []
+        if rule:
+            texts.append(f"hyperedges=HyperedgeRule({as_arguments(rule)})")
+        return ", ".join(texts)
+
+    def _split(self, parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The parameters of the structure itself, and those of its `HyperedgeRule`."""
+        own = self.structure().get_params(deep=False)
+        rule = {name: parameters[name] for name in parameters if name not in own and name in _RULE}
+        return {name: parameters[name] for name in parameters if name not in rule}, rule
+
+
+def as_arguments(parameters: dict[str, Any]) -> str:
+    """Write parameters as arguments in Python, texts in double quotes."""
+    return ", ".join(
+        f'{name}="{value}"' if isinstance(value, str) else f"{name}={value!r}"
+        for name, value in parameters.items()
+    )
 
 
 # Eighteen settings each.

@@ -1,4 +1,4 @@
-"""Measurements of the extensions: new samples, number of clusters, outliers, few labels, queries.
+"""Measurements of the extensions.
 
 The parameters are the defaults throughout. Labels are used for scoring, and for the samples that
 are given one. graphlearning, a development dependency, is needed as a baseline.
@@ -7,7 +7,6 @@ are given one. graphlearning, a development dependency, is needed as a baseline.
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +27,11 @@ from enhg import (
     HypergraphClustering,
     clustering_accuracy,
     count_clusters,
-    plotting,
 )
 from enhg.datasets import Dataset
-from experiments.paths import RESULTS, TEMPLATES
+from experiments.paths import RESULTS
 from experiments.protocol import Draw, draw_labels, load_dataset
-from experiments.tabular import markdown, read_records, write_csv
+from experiments.tabular import write_csv
 
 FOLDER = RESULTS / "practice"
 """The scores of single runs, one CSV file per measurement."""
@@ -49,7 +47,7 @@ _DRAWS = {
     "MNIST": Draw("mnist", 10, 300),
 }
 _COUNTED = _DRAWS | {
-    "5 digits": Draw("digits", 5),
+    "digits, 5 classes": Draw("digits", 5),
     "Yale B 5": Draw("yale-b", 5),
     "Yale B 20": Draw("yale-b", 20),
     "PIE 5": Draw("pie", 5),
@@ -57,10 +55,10 @@ _COUNTED = _DRAWS | {
     "USPS, 6 digits": Draw("usps", 6, 200),
 }
 _CORRUPTED = ("Yale B 10", "Yale B 38", "digits", "USPS")
-_RUNS = 5
-_NEIGHBORS = 10  # of the baselines' graphs: the number of members of a hyperedge
+RUNS = 5
+NEIGHBORS = 10  # of the baselines' graphs: the number of members of a hyperedge
 _LABELS_PER_CLASS = (1, 2, 3, 5)
-_BUDGETS = (1, 2, 3, 5, 8)  # labels per class on average
+BUDGETS = (1, 2, 3, 5, 8)  # labels per class on average
 
 
 def _partial_labels(y: NDArray, rows: NDArray | Sequence[int]) -> NDArray:
@@ -143,14 +141,14 @@ def cluster_count(data: Dataset, run: int) -> Iterator[Row]:
 
 
 def _corrupt(image: NDArray, noise: NDArray, corner: NDArray, kind: str) -> NDArray:
-    """Replace the image, or a square of half its sides, by noise, one gray level or black."""
+    """Replace the image, or a rectangle of half its sides, by noise, one gray level or black."""
     if kind == "noise":
         return noise
     side = np.array(image.shape) // 2
     top, left = (corner * (np.array(image.shape) - side + 1)).astype(int)
-    square = (slice(top, top + side[0]), slice(left, left + side[1]))
+    rectangle = (slice(top, top + side[0]), slice(left, left + side[1]))
     corrupted = image.copy()
-    corrupted[square] = {"block": noise[square], "gray": noise[0, 0], "black": 0.0}[kind]
+    corrupted[rectangle] = {"block": noise[rectangle], "gray": noise[0, 0], "black": 0.0}[kind]
     return corrupted
 
 
@@ -196,8 +194,8 @@ def few_labels(data: Dataset, run: int) -> Iterator[Row]:
     structure = ElasticNetHypergraph(n_jobs=1).fit(data.X)
     samples = structure.representation_.samples.astype(np.float64)
     codes = np.unique(data.y, return_inverse=True)[1]
-    neighbors = weightmatrix.knnsearch(samples, _NEIGHBORS + 1, method="brute")  # and itself
-    weights = weightmatrix.knn(samples, _NEIGHBORS, knn_data=neighbors)
+    neighbors = weightmatrix.knnsearch(samples, NEIGHBORS + 1, method="brute")  # and itself
+    weights = weightmatrix.knn(samples, NEIGHBORS, knn_data=neighbors)
     for count in _LABELS_PER_CLASS:
         rng = np.random.default_rng(run)
         rows = np.concatenate(
@@ -232,7 +230,7 @@ def _labels_by_baselines(
 
     labels = {}
     for alpha in (0.2, 0.98):
-        baseline = LabelSpreading(kernel="knn", n_neighbors=_NEIGHBORS, alpha=alpha)
+        baseline = LabelSpreading(kernel="knn", n_neighbors=NEIGHBORS, alpha=alpha)
         labels[f"LabelSpreading, α = {alpha}"] = baseline.fit(samples, partial).transduction_
     labels["graphlearning, Poisson"] = ssl.poisson(weights).fit_predict(rows, partial[rows])
     return labels
@@ -254,7 +252,7 @@ def suggestions(data: Dataset, run: int) -> Iterator[Row]:
 
     model: Any = HypergraphClustering(k, structure=graph, random_state=run).fit(data.X)
     suggested: list[int] = []
-    for budget in _BUDGETS:
+    for budget in BUDGETS:
         suggested += model.suggest(budget * k - len(suggested)).tolist()
         model, accuracy = classify(suggested)
         _, random_accuracy = classify(shuffled[: budget * k])
@@ -275,11 +273,11 @@ class Measurement:
 
 
 MEASUREMENTS = {
-    "new-samples": Measurement(new_samples, tuple(_DRAWS), _RUNS),
-    "cluster-count": Measurement(cluster_count, tuple(_COUNTED), _RUNS, varied_classes=True),
-    "outliers": Measurement(outliers, _CORRUPTED, _RUNS),
-    "few-labels": Measurement(few_labels, tuple(_DRAWS), 2 * _RUNS),
-    "suggestions": Measurement(suggestions, tuple(_DRAWS), _RUNS),
+    "new-samples": Measurement(new_samples, tuple(_DRAWS), RUNS),
+    "cluster-count": Measurement(cluster_count, tuple(_COUNTED), RUNS, varied_classes=True),
+    "outliers": Measurement(outliers, _CORRUPTED, RUNS),
+    "few-labels": Measurement(few_labels, tuple(_DRAWS), 2 * RUNS),
+    "suggestions": Measurement(suggestions, tuple(_DRAWS), RUNS),
 }
 
 
@@ -320,71 +318,3 @@ def measure(name: str, folder: Path, progress: Callable[[int, int], None] | None
 
 def _text(value: Any) -> str:
     return f"{value:.5f}" if isinstance(value, float) else str(value)
-
-
-# --- the page ----------------------------------------------------------------------------------
-
-
-def mean_table(file: Path, by: str, *, mark_best: bool = True) -> str:
-    """Format the means over the runs, one line per data set and value of the column `by`."""
-    groups: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    rows = read_records(file)
-    for row in rows:
-        groups[row["data set"], row[by]].append(row)
-    methods = [name for name in rows[0] if name not in ("data set", "run", by)]
-    lines = []
-    for key, group in groups.items():
-        means = [np.mean([float(row[method]) for row in group]) for method in methods]
-        best = max(means) if mark_best else np.inf
-        texts = [f"**{mean:.3f}**" if mean >= best - 5e-4 else f"{mean:.3f}" for mean in means]
-        lines.append([*key, *texts])
-    return markdown(["data set", by, *methods], lines).strip()
-
-
-def _estimate_table(file: Path) -> str:
-    """One line per data set: its different estimates, unreliable ones with their runner-up."""
-    estimates: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in read_records(file):
-        alternative = "" if row["reliable"] == "yes" else f" or {row['runner-up']}?"
-        estimates[row["data set"], row["classes"]].append(f"{row['estimate']}{alternative}")
-    lines = ([*key, ", ".join(dict.fromkeys(texts))] for key, texts in estimates.items())
-    return markdown(["data set", "classes", "estimates"], lines).strip()
-
-
-def draw_curves(file: Path, picture: Path) -> None:
-    """Plot accuracy against labels per class, suggested and random, one panel per data set."""
-    rows = read_records(file)
-    names = list(dict.fromkeys(row["data set"] for row in rows))
-    figure, axes = plotting.new_figure(2, 3, (12, 7))
-    for name, ax in zip(names, axes, strict=True):
-        curves = {
-            method: (_BUDGETS, [_mean_accuracy(rows, name, method, b) for b in _BUDGETS])
-            for method in ("suggested", "random")
-        }
-        plotting.plot_curves(curves, "labels per class", "accuracy", ax=ax)
-        ax.set_title(name)
-        ax.set_xticks(_BUDGETS, [str(budget) for budget in _BUDGETS])
-    figure.savefig(picture, dpi=100)
-
-
-def _mean_accuracy(rows: list[dict[str, str]], name: str, method: str, budget: int) -> float:
-    accuracies = [
-        float(row[method])
-        for row in rows
-        if row["data set"] == name and row["labels per class"] == str(budget)
-    ]
-    return float(np.mean(accuracies))
-
-
-def page(folder: Path) -> str:
-    """Return the page from the files of scores in a folder."""
-    return (TEMPLATES / "practice.md").read_text(encoding="utf-8").format(
-        runs=_RUNS,
-        more_runs=2 * _RUNS,
-        neighbors=_NEIGHBORS,
-        new_samples=mean_table(folder / "new-samples.csv", "task", mark_best=False),
-        cluster_count=_estimate_table(folder / "cluster-count.csv"),
-        outliers=mean_table(folder / "outliers.csv", "corrupted by"),
-        few_labels=mean_table(folder / "few-labels.csv", "labels per class"),
-        suggestions=mean_table(folder / "suggestions.csv", "labels per class"),
-    )  # fmt: skip

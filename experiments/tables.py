@@ -19,7 +19,7 @@ from experiments.tabular import markdown, read_records, write_csv
 
 METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 SETTINGS = {"shared": "one setting shared by all tables", "tuned": "tuned for each data set"}
-_TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
+TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ def _summary(
 def row_name(draw: Draw, task: Task, share: float = 0.0) -> str:
     """Return the name of a row of a table."""
     if task == "clustering":
-        return f"{_TITLES[draw.dataset]}, K = {draw.classes}"
-    return f"{_TITLES[draw.dataset]}, {share:.0%} labeled"
+        return f"{TITLES[draw.dataset]}, K = {draw.classes}"
+    return f"{TITLES[draw.dataset]}, {share:.0%} labeled"
 
 
 def paper_numbers() -> dict[tuple[str, str, str], float]:

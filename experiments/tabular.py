@@ -45,5 +45,15 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(map(_escaped, line))} |\n" for line in lines)
 
 
+def signed(number: float) -> str:
+    """Write a difference with its sign, to three decimals."""
+    return f"{number:+.3f}".replace("-", "−") if abs(number) >= 5e-4 else "0.000"
+
+
+def enumerated(texts: Sequence[str]) -> str:
+    """Join texts as in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|")

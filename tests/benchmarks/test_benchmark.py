@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from benchmarks import __main__ as main
 from benchmarks.baselines import BASELINES, run_accurately
 from benchmarks.measure import in_new_process
+from benchmarks.page import write_page
 from benchmarks.problems import Problem, optimality
 from benchmarks.report import write_report
 from benchmarks.suite import BENCHMARKS
@@ -56,8 +58,8 @@ def test_pages_agree_with_the_results(tmp_path):
     for file in RESULTS.glob("*.json"):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     docs = tmp_path / "speed.md"
-    docs.write_text((ROOT / "docs" / "speed.md").read_text(encoding="utf-8"), encoding="utf-8")
-    write_report(tmp_path, BENCHMARKS, docs)
+    write_report(tmp_path, BENCHMARKS)
+    write_page(tmp_path, BENCHMARKS, docs)
     for made, kept in (
         (tmp_path / "README.md", RESULTS / "README.md"),
         (docs, ROOT / "docs" / "speed.md"),
@@ -72,6 +74,21 @@ def test_every_benchmark_has_a_result_of_a_whole_run():
     for name in BENCHMARKS:
         result = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
         assert result["limit"] is None
+        assert result["title"] == BENCHMARKS[name].__doc__
+
+
+def test_pages_are_written_without_measuring(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--pages"])
+    calls = []
+    monkeypatch.setattr(main, "write_report", lambda folder, order: calls.append(folder))
+    monkeypatch.setattr(main, "write_page", lambda folder, order, page: calls.append(page))
+    assert main.main() == 0
+    assert calls == [RESULTS, ROOT / "docs" / "speed.md"]
+
+
+def test_the_page_needs_every_result(tmp_path):
+    with pytest.raises(ValueError, match="must have a result of every benchmark, got no cold"):
+        write_page(tmp_path, BENCHMARKS, tmp_path / "speed.md")
 
 
 def run_benchmarks(*words):

@@ -26,6 +26,14 @@ def test_parameters_of_the_rule_are_passed_to_it():
     assert METHODS["KNN-HG"].build({"membership": "soft"}).membership == "soft"
 
 
+def test_parameters_are_written_in_python():
+    parameters = {"gamma": 3, "threshold": 5, "preprocessing": "unit", "error_weight": None}
+    assert METHODS["ENHG"].arguments(parameters) == (
+        'gamma=3, preprocessing="unit", error_weight=None, hyperedges=HyperedgeRule(threshold=5)'
+    )
+    assert METHODS["KNN-HG"].arguments({"membership": "soft"}) == 'membership="soft"'
+
+
 def test_structures_have_one_thread():
     assert METHODS["ENHG"].build({}).n_jobs == 1
 

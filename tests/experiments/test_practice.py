@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from enhg.datasets import load
-from experiments import practice
+from experiments import practice, practice_page
 from experiments.tabular import read_csv
 
 
@@ -29,7 +29,7 @@ def test_cluster_counts_are_measured(some_digits):
     assert row["reliable"] in ("yes", "no")
 
 
-def test_squares_cover_a_quarter_of_an_image():
+def test_rectangles_cover_a_quarter_of_an_image():
     image, noise = np.zeros((8, 10)), np.arange(1, 81.0).reshape(8, 10)
     for corner in (np.zeros(2), np.full(2, 0.999)):
         block = practice._corrupt(image, noise, corner, "block")
@@ -86,3 +86,63 @@ def test_measurements_are_stored(some_digits, tmp_path, monkeypatch):
     header, rows = read_csv(tmp_path / "few.csv")
     assert header[:4] == ["data set", "run", "classes", "estimate"]
     assert [row[:3] for row in rows] == [["digits", "0", "4"], ["digits", "1", "4"]]
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def record(name, **columns):
+    return {"data set": name, "run": "0"} | {key: str(value) for key, value in columns.items()}
+
+
+def test_tables_give_mean_and_deviation():
+    rows = [record("a", by=1, x=0.5, y=0.7), record("a", by=1, x=0.7, y=0.7)]
+    *_, line = practice_page.mean_table(rows, "by").splitlines()
+    assert line == "| a | 1 | 0.600 ± 0.141 | **0.700** ± 0.000 |"
+
+
+def test_reliable_estimates_are_counted():
+    rows = [
+        record(name, classes=5, estimate=estimate, reliable=reliable) | {"runner-up": "3"}
+        for name, estimate, reliable in (
+            ("a", "5", "yes"), ("a", "5", "yes"), ("a", "7", "yes"),
+            ("b", "5", "no"), ("b", "6", "no"),
+        )
+    ]  # fmt: skip
+    *_, first, second = practice_page._estimate_table(rows).splitlines()
+    assert first == "| a | 5 | 5 (2×), 7 |  |"
+    assert second == "| b | 5 |  | 5 (3), 6 (3) |"
+    assert practice_page._reliable_estimates(rows) == (
+        "3 of the 5 estimates are reliable, and 2 of these equal the number of classes; of the 2 "
+        "others, 1 do. The reliable estimates that differ from the number of classes are: "
+        "7 on a (5 classes)."
+    )
+
+
+def test_statements_follow_the_scores():
+    few = [
+        record("a", **{"labels per class": 1, "enhg": 0.8, "other": 0.9}),
+        record("a", **{"labels per class": 2, "enhg": 0.8, "other": 0.85}),
+        record("b", **{"labels per class": 1, "enhg": 0.8, "other": 0.7}),
+    ]
+    assert practice_page._higher_than_enhg(few, ("other",)) == "a with 1 and 2"
+    assert practice_page._higher_than_enhg(few[2:], ("other",)) == "none"
+    suggested = [
+        record(name, **{"labels per class": 1, "suggested": score, "random": 0})
+        for name, score in (("a", 0.75), ("b", 0.9))
+    ]
+    assert practice_page._first_suggestions(suggested, few) == {
+        "first_below": "a (0.750 against 0.800)",
+        "first_above": "b (0.900 against 0.800)",
+    }
+    halves = {"all fitted": 0.9, "half fitted": 0.8}
+    new = [
+        record("a", task="x", **halves, **{"other half predicted": 0.75}),
+        record("b", task="x", **halves, **{"other half predicted": 0.82}),
+    ]
+    assert practice_page._prediction_gaps(new) == {
+        "predicted_mean": "−0.015",
+        "predicted_least": "−0.050",
+        "predicted_most": "+0.020",
+        "fewer_mean": "−0.100",
+    }

@@ -1,0 +1,138 @@
+"""The page docs/speed.md, from the results: its text is in speed.md beside this file.
+
+{{name}} marks where a piece goes; every measured number of the text is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks.report import (
+    COLUMNS,
+    THREADS,
+    Record,
+    Result,
+    benchmarks_list,
+    cores,
+    figure,
+    has_baselines,
+    read_results,
+    section,
+    table,
+    targets_table,
+    write_atomically,
+)
+
+_TEMPLATE = Path(__file__).with_name("speed.md")
+_PIECE = re.compile(r"\{\{([a-z-]+)\}\}")
+_PUBLISHED, _TUNED = "EnSC (SPAMS)", "EnSC, tuned by us"
+
+
+def write_page(folder: Path, order: Iterable[str], page: Path) -> None:
+    """Write the page from the results in a folder, which must have all benchmarks."""
+    order = list(order)
+    results = read_results(folder, order)
+    missing = set(order) - {result["name"] for result in results}
+    if missing:
+        raise ValueError(f"{folder} must have a result of every benchmark, got no {min(missing)}")
+    pieces = _pieces(results)
+    text = _TEMPLATE.read_text(encoding="utf-8")
+    write_atomically(page, _PIECE.sub(lambda match: pieces[match[1]], text))
+
+
+def _pieces(results: list[Result]) -> dict[str, str]:
+    records = {result["name"]: result["records"] for result in results}
+    compared = [r for r in results if len(r["records"]) == 1 and has_baselines(r)]
+    return {
+        "threads": THREADS.format(cores=cores(results)),
+        "columns": COLUMNS,
+        "benchmarks": benchmarks_list(results),
+        "comparisons": "\n".join(section(result, {}) for result in compared).strip(),
+        "targets": targets_table(results).strip(),
+        **_sparse_and_dense(records),
+        **_ensc(records["sparse"][0]),
+        **_growth(records["growth"]),
+        **_memory(records["memory"]),
+        "features-ratios": _ratios(records["features"], "features", "d"),
+    }
+
+
+def _times_gram(record: Record) -> float:
+    return record["seconds"] / record["gram_seconds"]
+
+
+def _sparse_and_dense(records: dict[str, list[Record]]) -> dict[str, str]:
+    """Times of problems with few and with many non-zeros, and the operations of the latter."""
+    few = [*records["sparse"], *records["large"], *records["growth"]]
+    times = [_times_gram(record) for record in few]
+    counts = [record["nonzeros"] for record in few]
+    dense = records["faces"][0]
+    support = dense["nonzeros"]
+    return {
+        "few-nonzeros": f"{min(counts):.0f} to {max(counts):.0f}",
+        "few-times": f"{min(times):.1f} to {max(times):.1f}",
+        "many-nonzeros": f"{support:.0f}",
+        "many-times": f"{_times_gram(dense):.0f}",
+        "factorization": f"{support**3 / 3 / 1e6:.1f}",
+        "gram-row": f"{dense['samples'] * dense['features'] / 1e6:.1f}",
+    }
+
+
+def _seconds(record: Record, name: str) -> float:
+    return next(solver["seconds"] for solver in record["solvers"] if solver["name"] == name)
+
+
+def _ensc(record: Record) -> dict[str, str]:
+    """The published and the tuned EnSC on the sparse problem."""
+    return {
+        "published-ratio": figure(_seconds(record, _PUBLISHED) / record["seconds"]),
+        "tuned-ratio": figure(_seconds(record, _TUNED) / record["seconds"]),
+        "tuned-hundredth": figure(_seconds(record, _TUNED) / 100),
+        "sparse-gram": figure(record["gram_seconds"]),
+    }
+
+
+def _ratios(records: list[Record], key: str, symbol: str) -> str:
+    """Time of every baseline divided by that of enhg, along a series."""
+    names = [solver["name"] for solver in records[0]["solvers"][1:]]
+    rows = [
+        [
+            str(record[key]),
+            *(figure(_seconds(record, name) / record["seconds"]) for name in names),
+        ]
+        for record in records
+    ]
+    return table([symbol, *(f"{name}, times enhg" for name in names)], rows)
+
+
+def _growth(records: list[Record]) -> dict[str, str]:
+    """Ratios to the baselines against n, and those that decrease from the first to the last n."""
+    first, last = records[0], records[-1]
+    names = [solver["name"] for solver in first["solvers"][1:]]
+    falling = [
+        name
+        for name in names
+        if _seconds(last, name) / last["seconds"] < _seconds(first, name) / first["seconds"]
+    ]
+    return {
+        "growth-ratios": _ratios(records, "samples", "n"),
+        "falling": ", ".join(falling) if falling else "none",
+    }
+
+
+def _memory(records: list[Record]) -> dict[str, str]:
+    """Times of the largest n with the Gram matrix stored and in blocks."""
+    largest = max(record["samples"] for record in records)
+    seconds = {
+        record["budget"] is None: record["seconds"]
+        for record in records
+        if record["samples"] == largest
+    }
+    return {
+        "memory-samples": str(largest),
+        "stored-seconds": figure(seconds[True]),
+        "block-seconds": figure(seconds[False]),
+        "block-ratio": f"{seconds[False] / seconds[True]:.1f}",
+    }

@@ -1,0 +1,199 @@
+"""The page docs/practice.md, from the stored scores of the extensions.
+
+What its text says about the scores is computed from them as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from enhg import plotting
+from experiments.paths import TEMPLATES
+from experiments.practice import BUDGETS, NEIGHBORS, RUNS
+from experiments.tabular import enumerated, markdown, read_records, signed
+
+Record = dict[str, str]
+Means = dict[tuple[str, str], dict[str, float]]  # by data set and another column, then by method
+
+_GRAPH_LEARNING = "graphlearning, Poisson"
+_SPREADING = ("LabelSpreading, α = 0.2", "LabelSpreading, α = 0.98")
+
+
+def page(folder: Path) -> str:
+    """Return the page from the files of scores in a folder."""
+    files = {file.stem: read_records(file) for file in folder.glob("*.csv")}
+    few, counts = files["few-labels"], files["cluster-count"]
+    return (TEMPLATES / "practice.md").read_text(encoding="utf-8").format(
+        runs=RUNS,
+        more_runs=2 * RUNS,
+        neighbors=NEIGHBORS,
+        new_samples=mean_table(files["new-samples"], "task", mark_best=False),
+        cluster_count=_estimate_table(counts),
+        outliers=mean_table(files["outliers"], "corrupted by"),
+        few_labels=mean_table(few, "labels per class"),
+        suggestions=mean_table(files["suggestions"], "labels per class"),
+        reliable_estimates=_reliable_estimates(counts),
+        spreading_is_higher=_higher_than_enhg(few, _SPREADING),
+        graphlearning_is_higher=_higher_than_enhg(few, (_GRAPH_LEARNING,)),
+        **_prediction_gaps(files["new-samples"]),
+        **_first_suggestions(files["suggestions"], few),
+        **_outlier_statements(files["outliers"]),
+    )  # fmt: skip
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def _groups(rows: Iterable[Record], by: str) -> dict[tuple[str, str], list[Record]]:
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for row in rows:
+        groups[row["data set"], row[by]].append(row)
+    return groups
+
+
+def _methods(rows: list[Record], by: str) -> list[str]:
+    return [name for name in rows[0] if name not in ("data set", "run", by)]
+
+
+def _means(rows: list[Record], by: str) -> Means:
+    return {
+        key: {
+            method: float(np.mean([float(row[method]) for row in group]))
+            for method in _methods(rows, by)
+        }
+        for key, group in _groups(rows, by).items()
+    }
+
+
+def mean_table(rows: list[Record], by: str, *, mark_best: bool = True) -> str:
+    """Format mean ± standard deviation over the runs, by data set and the column `by`."""
+    methods = _methods(rows, by)
+    means = _means(rows, by)
+    lines = []
+    for key, group in _groups(rows, by).items():
+        best = max(means[key].values()) if mark_best else np.inf
+        texts = []
+        for method, mean in means[key].items():
+            text = f"**{mean:.3f}**" if mean >= best - 5e-4 else f"{mean:.3f}"
+            deviation = np.std([float(row[method]) for row in group], ddof=1)
+            texts.append(f"{text} ± {deviation:.3f}")
+        lines.append([*key, *texts])
+    return markdown(["data set", by, *methods], lines).strip()
+
+
+def _estimate_table(rows: list[Record]) -> str:
+    """One line per data set: reliable estimates, and the others with their runner-up."""
+    lines = []
+    for key, group in _groups(rows, "classes").items():
+        reliable = [row["estimate"] for row in group if row["reliable"] == "yes"]
+        others = [
+            f"{row['estimate']} ({row['runner-up']})" for row in group if row["reliable"] != "yes"
+        ]
+        lines.append([*key, _counted(reliable), _counted(others)])
+    header = ["data set", "classes", "reliable estimates", "not reliable (runner-up)"]
+    return markdown(header, lines).strip()
+
+
+def _counted(texts: list[str]) -> str:
+    """Join different texts, each with its number where it occurs more than once."""
+    return ", ".join(
+        f"{text} ({count}×)" if count > 1 else text for text, count in Counter(texts).items()
+    )
+
+
+# --- statements of the text ----------------------------------------------------------------------
+
+
+def _prediction_gaps(rows: list[Record]) -> dict[str, str]:
+    """Differences of the columns of the table of new samples: mean, smallest and largest."""
+    means = _means(rows, "task").values()
+    predicted = [row["other half predicted"] - row["half fitted"] for row in means]
+    fewer = [row["half fitted"] - row["all fitted"] for row in means]
+    return {
+        "predicted_mean": signed(float(np.mean(predicted))),
+        "predicted_least": signed(min(predicted)),
+        "predicted_most": signed(max(predicted)),
+        "fewer_mean": signed(float(np.mean(fewer))),
+    }
+
+
+def _reliable_estimates(rows: list[Record]) -> str:
+    """How many estimates are reliable and correct, and all that are reliable and wrong."""
+    reliable = [row for row in rows if row["reliable"] == "yes"]
+    wrong = [row for row in reliable if row["estimate"] != row["classes"]]
+    texts = [
+        f"{_counted([row['estimate'] for row in group])} on {name} ({classes} classes)"
+        for (name, classes), group in _groups(wrong, "classes").items()
+    ]
+    n_correct = len(reliable) - len(wrong)
+    n_others = len(rows) - len(reliable)
+    others_correct = sum(row["estimate"] == row["classes"] for row in rows) - n_correct
+    return (
+        f"{len(reliable)} of the {len(rows)} estimates are reliable, and {n_correct} of these "
+        f"equal the number of classes; of the {n_others} others, {others_correct} do. The reliable "
+        f"estimates that differ from the number of classes are: {'; '.join(texts)}."
+    )
+
+
+def _higher_than_enhg(rows: list[Record], methods: tuple[str, ...]) -> str:
+    """The data sets and numbers of labels where the mean of a method exceeds that of enhg."""
+    counts: dict[str, list[str]] = defaultdict(list)
+    for (name, count), means in _means(rows, "labels per class").items():
+        if max(means[method] for method in methods) > means["enhg"]:
+            counts[name].append(count)
+    texts = [f"{name} with {enumerated(own)}" for name, own in counts.items()]
+    return "; ".join(texts) if texts else "none"
+
+
+def _first_suggestions(suggested: list[Record], few: list[Record]) -> dict[str, str]:
+    """Data sets where one suggestion per class scores below and above one label of every class."""
+    given = _means(few, "labels per class")
+    below: list[str] = []
+    above: list[str] = []
+    for (name, count), means in _means(suggested, "labels per class").items():
+        if count == "1":
+            label_of_each = given[name, "1"]["enhg"]
+            text = f"{name} ({means['suggested']:.3f} against {label_of_each:.3f})"
+            (below if means["suggested"] < label_of_each else above).append(text)
+    return {"first_below": enumerated(below), "first_above": enumerated(above)}
+
+
+def _outlier_statements(rows: list[Record]) -> dict[str, str]:
+    means = _means(rows, "corrupted by")
+
+    def lowest(chosen: Callable[[str, str], bool]) -> str:
+        return f"{min(row['enhg'] for key, row in means.items() if chosen(*key)):.2f}"
+
+    covered = [
+        max(row.values())
+        for (name, kind), row in means.items()
+        if name == "USPS" and kind != "noise"
+    ]
+    return {
+        "noise": lowest(lambda name, kind: kind == "noise"),
+        "blocks_on_faces": lowest(lambda name, kind: kind == "block" and "Yale" in name),
+        "covered_usps": f"{max(covered):.2f}",
+    }
+
+
+# --- the plot ------------------------------------------------------------------------------------
+
+
+def draw_curves(file: Path, picture: Path) -> None:
+    """Plot accuracy against labels per class, suggested and random, one panel per data set."""
+    means = _means(read_records(file), "labels per class")
+    names = list(dict.fromkeys(name for name, _ in means))
+    figure, axes = plotting.new_figure(2, 3, (12, 7))
+    for name, ax in zip(names, axes, strict=True):
+        curves = {
+            method: (BUDGETS, [means[name, str(budget)][method] for budget in BUDGETS])
+            for method in ("suggested", "random")
+        }
+        plotting.plot_curves(curves, "labels per class", "accuracy", ax=ax)
+        ax.set_title(name)
+        ax.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
+    figure.savefig(picture, dpi=100)

@@ -1,0 +1,353 @@
+"""The page docs/reproduction.md, from the stored tables, analyses and plots of a run.
+
+The text is in `templates/reproduction.md`, where {{name}} marks where a piece goes. What it says
+about the scores is computed from them as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from enhg import InputError
+from experiments import tables
+from experiments.methods import METHODS, as_arguments
+from experiments.paths import TEMPLATES
+from experiments.search import setting_for
+from experiments.tables import Cell
+from experiments.tabular import markdown, read_csv, signed
+
+PIECE = re.compile(r"\{\{([a-z0-9-]+)\}\}")
+"""A mark of the template, with the name of its piece."""
+
+_NEAR = 0.01
+_FAR = 0.05
+_YALE, _PIE, _USPS = "Extended Yale B", "PIE", "USPS"
+
+# Set from a prototype before the tables were made: setting, row, metric, target.
+_PROTOTYPE_TARGETS: list[tuple[str, str, str, float]] = [
+    *(
+        ("shared", f"{_YALE}, K = {count}", "ac", target)
+        for count, target in ((10, 0.95), (15, 0.94), (20, 0.93), (30, 0.92), (38, 0.91))
+    ),
+    ("shared", f"{_USPS}, K = 8", "ac", 0.95),
+    ("shared", f"{_USPS}, K = 10", "ac", 0.90),
+    ("shared", f"{_USPS}, 10% labeled", "accuracy", 0.93),
+    ("tuned", f"{_USPS}, 10% labeled", "accuracy", 0.94),
+]
+_TARGET_NEAR = 0.8  # of the cells within 0.01 of the best
+# Rows where the paper's number is a target, by their beginning, with the metrics.
+_PAPER_TARGETS = (
+    (f"{_YALE}, K", ("nmi",)),
+    (f"{_PIE}, K = 15", ("ac", "nmi")),
+    (f"{_USPS}, K = 10", ("ac", "nmi")),
+    (_YALE, ("accuracy",)),
+    (_PIE, ("accuracy",)),
+)
+# Rows of ENHG whose differences from the paper the text summarizes, by their beginnings.
+_RANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "yale-clustering": ((f"{_YALE}, K",), ("ac", "nmi")),
+    "yale-classification": ((_YALE,), ("accuracy",)),
+    "pie-clustering": ((f"{_PIE}, K",), ("ac", "nmi")),
+    "pie-classification": ((_PIE,), ("accuracy",)),
+    "usps-few": ((f"{_USPS}, K = 4", f"{_USPS}, K = 6"), ("ac", "nmi")),
+    "usps-many": ((f"{_USPS}, K = 8", f"{_USPS}, K = 10"), ("ac", "nmi")),
+    "usps-classification": ((_USPS,), ("accuracy",)),
+}
+_ALT_TEXTS = {
+    "table1": "AC and NMI of nine structures on Extended Yale B against the number of subjects",
+    "table2": "AC and NMI of nine structures on PIE against the number of subjects",
+    "table3": "AC and NMI of nine structures on USPS against the number of digits",
+    "table4": "Accuracy of nine structures on three data sets against the share of labels",
+    "figure-paths-images": "The face that is represented and the ten faces whose paths are shown",
+    "figure-paths": "Coefficients along the paths of the lasso and of the elastic net",
+    "figure-coefficients": "Coefficients of one face, lasso and elastic net",
+    "figure-affinity": "Matrices of nearest neighbors, elastic net and lasso of four subjects",
+    "figure-robustness-sparse-noise": "Coefficients of a face with 0% to 40% of sparse noise",
+    "figure-robustness-missing-pixels": "Coefficients of a face with 0% to 40% of pixels missing",
+    "figure-recovery": "Ten faces, their reconstructions and their residuals",
+    "figure-lambda": "AC, NMI and accuracy against λ for three values of γ",
+    "figure-gamma": "AC, NMI and accuracy against γ for three values of λ, images with noise",
+}
+
+
+def page(results: Path, pictures: Path) -> str:
+    """Return the page of the reproduction.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of the tables and analyses as CSV.
+    pictures : Path
+        Folder of the plots, beside the page.
+    """
+    cells = {name: _read_table(results / f"{name}.csv") for name in tables.TABLES}
+    pieces = _summaries(cells)
+    pieces |= {name: tables.as_markdown(name, table) for name, table in cells.items()}
+    pieces |= {file.stem: markdown(*read_csv(file)) for file in results.glob("claims-*.csv")}
+    for file in pictures.glob("*.png"):
+        text = _ALT_TEXTS.get(file.stem, file.stem)
+        pieces[f"{file.stem}-png"] = f"![{text}]({pictures.name}/{file.name})"
+    pieces |= _analysis_statements(results)
+    template = (TEMPLATES / "reproduction.md").read_text(encoding="utf-8")
+    missing = sorted(set(PIECE.findall(template)) - set(pieces))
+    if missing:
+        raise InputError(
+            f"{results} must hold every table, figure and analysis, got no {missing[0]}"
+        )
+    return PIECE.sub(lambda match: pieces[match[1]].strip(), template)
+
+
+def _read_table(file: Path) -> list[Cell]:
+    if not file.exists():
+        raise InputError(
+            f"{file.parent} must hold every table, figure and analysis, got no {file.name}"
+        )
+    return tables.read_cells(file)
+
+
+def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:
+    everything = [cell for table in cells.values() for cell in table]
+    return {
+        "runs": _runs(everything),
+        "warnings": _warnings(everything),
+        "prototype-targets": _prototype_targets(everything),
+        "paper-targets": _paper_targets(everything),
+        "best": _best_counts(cells),
+        "enhg": _differences(everything),
+        "structures": _structures(cells),
+        "far-below": _far_below(everything),
+        "yale-below": _yale_below(everything),
+        "settings": _settings(),
+    } | {f"range-{name}": _range(everything, *rows) for name, rows in _RANGES.items()}
+
+
+def _runs(cells: list[Cell]) -> str:
+    counts = sorted({cell.runs for cell in cells})
+    if len(counts) > 1:
+        raise InputError(
+            f"all tables must have the same number of runs, got {counts[0]} to {counts[-1]}"
+        )
+    return str(counts[0])
+
+
+def _warnings(cells: list[Cell]) -> str:
+    counts: dict[str, int] = defaultdict(int)
+    for cell in cells:
+        counts[cell.method] += cell.warnings > 0
+    texts = [f"{method} in {count} cells" for method, count in counts.items() if count]
+    if not texts:
+        return "Every iteration of structures and learners converged."
+    return f"Some iterations did not converge: {', '.join(texts)}."
+
+
+# --- targets -------------------------------------------------------------------------------------
+
+_TARGET_HEADER = ("row", "metric", "setting", "target", "measured", "reached")
+
+
+def _prototype_targets(cells: list[Cell]) -> str:
+    """The targets from a prototype, and whether ENHG reaches them."""
+    by_place = {(c.setting, c.row, c.metric): c for c in cells if c.method == "ENHG"}
+    lines = [
+        _target_line(by_place[setting, row, metric], target)
+        for setting, row, metric, target in _PROTOTYPE_TARGETS
+    ]
+    for setting in tables.SETTINGS:
+        _, near, total = _count_best(cells, setting)
+        reached = "yes" if near >= _TARGET_NEAR * total else "**no**"
+        figures = f"{_TARGET_NEAR:.0%}", f"{near / total:.0%}"
+        name = "cells within 0.01 of the best structure"
+        lines.append(["all tables", name, setting, *figures, reached])
+    return markdown(_TARGET_HEADER, lines)
+
+
+def _paper_targets(cells: list[Cell]) -> str:
+    """The paper's numbers that are targets, and whether ENHG reaches them."""
+    lines = [
+        _target_line(cell, cell.paper)
+        for start, metrics in _PAPER_TARGETS
+        for cell in cells
+        if cell.method == "ENHG" and cell.setting == "shared" and cell.paper is not None
+        if cell.row.startswith(start) and cell.metric in metrics
+    ]
+    return markdown(_TARGET_HEADER, lines)
+
+
+def _target_line(cell: Cell, target: float) -> list[str]:
+    reached = "yes" if cell.mean >= target else f"**no**, {signed(cell.mean - target)}"
+    measured = f"{cell.mean:.3f} ± {cell.std:.3f}"
+    metric = tables.METRICS[cell.metric]
+    return [cell.row, metric, cell.setting, f"{target:.3f}", measured, reached]
+
+
+# --- counts and differences ----------------------------------------------------------------------
+
+
+def _best_counts(cells: dict[str, list[Cell]]) -> str:
+    """How often ENHG is best, or within 0.01 of the best, by table and setting."""
+    everything = [cell for table in cells.values() for cell in table]
+    titled = {tables.TABLES[name].title: table for name, table in cells.items()}
+    lines = []
+    for title, table in (titled | {"all": everything}).items():
+        counts = [_count_best(table, setting) for setting in tables.SETTINGS]
+        texts = (str(count) for best, near, _ in counts for count in (best, near))
+        lines.append([title, str(counts[0][2]), *texts])
+    kinds = ("best", "within 0.01 of the best")
+    heads = [f"{setting}: {kind}" for setting in tables.SETTINGS for kind in kinds]
+    return markdown(("table", "cells of ENHG", *heads), lines)
+
+
+def _count_best(cells: list[Cell], setting: str) -> tuple[int, int, int]:
+    """Rows where ENHG is best (to three decimals), rows where it is within 0.01, all rows."""
+    rows: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for cell in cells:
+        if cell.setting == setting:
+            rows[cell.row, cell.metric][cell.method] = cell.mean
+    gaps = [max(row.values()) - row["ENHG"] for row in rows.values()]
+    n_best = sum(
+        max(round(mean, 3) for mean in row.values()) == round(row["ENHG"], 3)
+        for row in rows.values()
+    )
+    return n_best, sum(gap <= _NEAR for gap in gaps), len(rows)
+
+
+def _range(cells: list[Cell], starts: tuple[str, ...], metrics: tuple[str, ...]) -> str:
+    """Smallest and largest difference of ENHG from the paper, with the shared setting."""
+    gaps = [
+        cell.mean - cell.paper
+        for cell in cells
+        if cell.method == "ENHG" and cell.setting == "shared" and cell.paper is not None
+        if cell.row.startswith(starts) and cell.metric in metrics
+    ]
+    return f"{signed(min(gaps))} to {signed(max(gaps))}"
+
+
+def _differences(cells: list[Cell]) -> str:
+    """ENHG here minus ENHG in the paper, by data set and metric."""
+    differences: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for cell in cells:
+        if cell.method == "ENHG" and cell.paper is not None:
+            name, case = cell.row.split(", ")
+            text = f"{case.removesuffix(' labeled')}: {signed(cell.mean - cell.paper)}"
+            differences[name, cell.metric, cell.setting].append(text)
+    lines = [
+        [name, tables.METRICS[metric], setting, ", ".join(texts)]
+        for (name, metric, setting), texts in sorted(differences.items())
+    ]
+    return markdown(("data set", "metric", "setting", "here − paper"), lines)
+
+
+def _structures(cells: dict[str, list[Cell]]) -> str:
+    """Mean difference from the paper, tuned for each data set, by structure and table."""
+    lines = []
+    for method in METHODS:
+        line = [method]
+        for table in cells.values():
+            gaps = [
+                cell.mean - cell.paper
+                for cell in table
+                if cell.setting == "tuned" and cell.method == method and cell.paper is not None
+            ]
+            line.append(signed(float(np.mean(gaps))) if gaps else "")
+        lines.append(line)
+    return markdown(("", *(table.title for table in tables.TABLES.values())), lines)
+
+
+def _far_below(cells: list[Cell]) -> str:
+    """Cells of the other structures more than 0.05 below the paper with the better setting."""
+    best: dict[tuple[str, str, str], Cell] = {}
+    for cell in cells:
+        place = cell.method, cell.row, cell.metric
+        best[place] = max(best.get(place, cell), cell, key=lambda cell: cell.mean)
+    texts: dict[str, list[str]] = defaultdict(list)
+    for cell in best.values():
+        if cell.method != "ENHG" and cell.paper is not None and cell.mean < cell.paper - _FAR:
+            texts[cell.method].append(_with_paper(cell))
+    return "\n".join(f"- {method}: {'; '.join(cells)}" for method, cells in texts.items())
+
+
+def _yale_below(cells: list[Cell]) -> str:
+    """Cells of Extended Yale B below the paper with the shared setting."""
+    below = [
+        f"{cell.method}, {_with_paper(cell)}"
+        for cell in cells
+        if cell.setting == "shared" and cell.row.startswith(_YALE)
+        if cell.paper is not None and cell.mean < cell.paper
+    ]
+    return "; ".join(below) if below else "no cell"
+
+
+def _with_paper(cell: Cell) -> str:
+    return f"{cell.row}, {tables.METRICS[cell.metric]}: {cell.mean:.3f} ({cell.paper:.3f})"
+
+
+# --- settings and analyses -----------------------------------------------------------------------
+
+
+def _settings() -> str:
+    """The shared settings as Python."""
+    lines = []
+    for method, built in METHODS.items():
+        structure, clustering = _parameters(setting_for(method, "clustering", None))
+        _, classification = _parameters(setting_for(method, "classification", None))
+        call = f"{built.structure.__name__}({built.arguments(structure)})"
+        learners = (f"`{as_arguments(learner)}`" for learner in (clustering, classification))
+        lines.append([method, f"`{call}`", *learners])
+    header = ("", "structure", "`HypergraphClustering`", "`HypergraphClassifier`")
+    return markdown(header, lines)
+
+
+def _parameters(texts: Iterable[str]) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in texts]
+
+
+def _analysis_statements(results: Path) -> dict[str, str]:
+    """Numbers of the analyses that the text states; none of a file that is missing."""
+    makers = {
+        "claims-choices": _choices_of_the_paper,
+        "claims-independent": _independent,
+        "figure-affinity": _affinity,
+    }
+    pieces: dict[str, str] = {}
+    for name, make in makers.items():
+        if (results / f"{name}.csv").exists():
+            pieces |= make(*read_csv(results / f"{name}.csv"))
+    return pieces
+
+
+def _choices_of_the_paper(header: list[str], rows: list[list[str]]) -> dict[str, str]:
+    """AC on faces with all choices of the paper, the last row, and in the paper."""
+    paper = tables.paper_numbers()
+    faces = [at for at, name in enumerate(header) if name.startswith((_YALE, _PIE))]
+    here = [float(rows[-1][at].split(" / ")[0]) for at in faces]
+    there = [paper[header[at], "ac", "ENHG"] for at in faces]
+    return {
+        "choices-here": f"{min(here):.3f} to {max(here):.3f}",
+        "choices-paper": f"{min(there):.3f} to {max(there):.3f}",
+    }
+
+
+def _independent(header: list[str], rows: list[list[str]]) -> dict[str, str]:
+    """The highest AC of the independent implementations and of this package."""
+    by_package: dict[bool, list[float]] = defaultdict(list)
+    for name, accuracy, _ in rows:
+        by_package[", enhg" in name].append(float(accuracy))
+    return {
+        "independent-best": f"{max(by_package[False]):.3f}",
+        "package-best": f"{max(by_package[True]):.3f}",
+    }
+
+
+def _affinity(header: list[str], rows: list[list[str]]) -> dict[str, str]:
+    lines = [
+        [name.replace("LASSO", "lasso"), count, f"{float(share):.0%}"]
+        for name, count, share in rows
+    ]
+    return {"affinity": markdown(("matrix", "entries", "share on the same subject"), lines)}
