@@ -71,6 +71,15 @@ class TestImmutability:
         matrix.resize((1, matrix.shape[1]))
         np.testing.assert_array_equal(getattr(graph, name).toarray(), before)
 
+    @pytest.mark.parametrize("kind", ["hypergraph", "sparse graph"])
+    def test_state_does_not_lead_back(self, kind):
+        graph = GRAPHS[kind]
+        name = next(name for name, value in graph.to_state().items() if sparse.issparse(value))
+        before = getattr(graph, name).toarray()
+        matrix = graph.to_state()[name]
+        matrix.data = np.zeros(matrix.nnz)
+        np.testing.assert_array_equal(getattr(graph, name).toarray(), before)
+
     def test_theta_dense_is_a_copy(self, graph):
         before = graph.theta_dense()
         graph.theta_dense()[:] = 5

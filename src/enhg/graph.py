@@ -69,7 +69,7 @@ class Graph(ImmutableGraph):
 
     def to_state(self) -> State:
         """Return the adjacency, which defines the graph."""
-        return {"adjacency": self._adjacency}
+        return {"adjacency": self.adjacency}
 
     @classmethod
     def from_state(cls, state: State) -> Self:

@@ -89,7 +89,7 @@ class Hypergraph(ImmutableGraph):
 
     def to_state(self) -> State:
         """Return incidence and weights, which define the hypergraph."""
-        return {"incidence": self._incidence, "weights": self._weights}
+        return {"incidence": self.incidence, "weights": self.weights}
 
     @classmethod
     def from_state(cls, state: State) -> Self:

@@ -128,6 +128,13 @@ def test_image_shape(tmp_path):
     assert read_model(tmp_path / "b.npz")[1] is None
 
 
+@pytest.mark.parametrize("shape", [(3, 3), "ab", (64,), (8.5, 8), (-8, -8)])
+def test_wrong_image_shape_is_refused_before_writing(tmp_path, shape):
+    with pytest.raises(InputError, match=r"image_shape must be .* of 64 features, got"):
+        save_model(clusters(), tmp_path / "a.npz", image_shape=shape)
+    assert not list(tmp_path.iterdir())
+
+
 def test_images_of_bytes_are_saved_as_bytes(tmp_path):
     save_model(clusters(), tmp_path / "model.npz")
     with np.load(tmp_path / "model.npz") as archive:

@@ -1,8 +1,12 @@
 """Groups, alternatives and true classes of the samples."""
 
-import numpy as np
+import warnings
 
-from enhg.report._results import make_results, natural_order
+import numpy as np
+import pytest
+
+from enhg import Hypergraph, HypergraphClustering
+from enhg.report._results import _fragment_sizes, make_results, natural_order
 
 
 def test_natural_order():
@@ -28,3 +32,19 @@ def test_alternative_of_a_disputed_label_is_the_predicted_class(digits, fitted):
     results = make_results(run.record, run.samples, run.model)
     assert results.names[results.group[0]] == given[0]
     assert results.names[results.alternative[0]] == str(truth[0])
+
+
+@pytest.mark.parametrize(("n_clusters", "marked"), [(1, []), (2, [6])])
+def test_fragments_are_those_of_the_model(digits, n_clusters, marked):
+    """Six samples in a component of their own, too small for one of two clusters."""
+    n = len(digits.samples.X)
+    edges = [[i, (i + 1) % (n - 6), (i + 5) % (n - 6)] for i in range(n - 6)]
+    edges.append(list(range(n - 6, n)))
+    model = HypergraphClustering(n_clusters, structure=Hypergraph.from_edges(edges), random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(digits.samples.X)
+    sizes = _fragment_sizes(model)
+    assert sorted(set(sizes) - {0}) == marked
+    np.testing.assert_array_equal(sizes > 0, model.fragments_)
+    assert (model.confidence_[model.fragments_] == 0).all()

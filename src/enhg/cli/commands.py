@@ -136,8 +136,8 @@ def cluster(
                       confidence
       labels.csv      one row per sample: name; label, 0 to K-1; confidence from 0
                       (between two clusters) to 1; outlier score from 0 to 1;
-                      boundary score, the part of its hyperedges that belongs to
-                      other clusters; residual, relative to the sample
+                      boundary score, the probability that a random walk leaves
+                      the cluster in one step; residual, relative to the sample
       model.npz       for enhg predict, and enhg.load_model
       hypergraph.npz  for enhg.Hypergraph.load
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._npz import read_archive, write_archive
@@ -70,8 +70,12 @@ def save_model(
             parameter="model",
         )
     check_is_fitted(model)
-    shape = None if image_shape is None else [int(side) for side in image_shape]
-    state = {"learner": kind, "image_shape": shape, "state": model.to_state()}
+    shape = _image_shape(image_shape, model.n_features_in_)
+    state = {
+        "learner": kind,
+        "image_shape": None if shape is None else list(shape),
+        "state": model.to_state(),
+    }
     write_archive(path, _FORMAT, _VERSION, state, overwrite=overwrite)
 
 
@@ -109,7 +113,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Model, tuple[int, ...] | N
         try:
             state = read_archive(stream, _FORMAT, _VERSION)
             model = _LEARNERS[state["learner"]].from_state(state["state"])
-            return model, _image_shape(state, model.n_features_in_)
+            return model, _image_shape(state["image_shape"], model.n_features_in_)
         except Exception as error:  # on arbitrary bytes the readers raise almost any exception
             reason = str(error) or type(error).__name__
             if isinstance(error, KeyError):
@@ -117,10 +121,16 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Model, tuple[int, ...] | N
             raise InputError(f"{os.fspath(path)}: not a model of this enhg ({reason})") from error
 
 
-def _image_shape(state: Mapping[str, Any], n_features: int) -> tuple[int, ...] | None:
-    if state["image_shape"] is None:
+def _image_shape(shape: Any, n_features: int) -> tuple[int, ...] | None:
+    """The shape of an image of so many features as a tuple, or None; InputError for any other."""
+    if shape is None:
         return None
-    shape = tuple(int(side) for side in state["image_shape"])
-    if len(shape) not in (2, 3) or min(shape) < 1 or prod(shape) != n_features:
-        raise InputError("its image_shape does not fit the rest of it")
-    return shape
+    sides = np.asarray(shape)
+    whole = sides.ndim == 1 and sides.size in (2, 3) and sides.dtype.kind in "iu"
+    if not whole or sides.min() < 1 or prod(sides.tolist()) != n_features:
+        raise InputError(
+            f"image_shape must be (height, width) or (height, width, channels) of {n_features} "
+            f"features, got {shape!r}",
+            parameter="image_shape",
+        )
+    return tuple(sides.tolist())

@@ -123,7 +123,7 @@ def estimate_clusters(
     if max_clusters is not None:
         check_whole("max_clusters", max_clusters, 1)
     rng = check_random_state(random_state)
-    kept, n_components = _large_components(graph)
+    kept, n_components = large_components(graph)
     part = graph if kept.all() else graph.subhypergraph(kept)
     spectrum = _spectrum(part, n_components, max_clusters, rng)
     scores = _scores(spectrum.eigenvalues)
@@ -139,7 +139,7 @@ def estimate_clusters(
     return count, spectrum, kept
 
 
-def _large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
+def large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
     """Return the mask of components of at least √n/2 vertices, all if there is none; and their
     number."""
     count, component = graph.connected_components()
@@ -186,7 +186,7 @@ def _best_of_subset(
     graph: GraphLike, chosen: NDArray[np.bool_], max_clusters: int, rng: np.random.RandomState
 ) -> int:
     subset = graph.subhypergraph(chosen)
-    kept, n_components = _large_components(subset)
+    kept, n_components = large_components(subset)
     part = subset if kept.all() else subset.subhypergraph(kept)
     scores = _scores(_spectrum(part, n_components, max_clusters, rng).eigenvalues)
     return _best_and_second(scores)[0] if len(scores) > 1 else 0

@@ -26,7 +26,7 @@ from enhg.learning._base import (
     learner_to_state,
     validate_samples,
 )
-from enhg.learning.cluster_count import ClusterCount, estimate_clusters
+from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
 from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import (
@@ -89,10 +89,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The centers of k-means.
     confidence_ : ndarray of shape (n_samples,)
         1 − d₁/d₂, with d₁ and d₂ the distances of a sample to the nearest and second nearest
-        center; 1 for a single cluster. 0 for samples in connected components that are too small
-        for a cluster: these are left out of the spectrum and of k-means. Too small are components
-        of fewer than 0.1·n/k samples, and single samples if there are more components than
-        clusters; with ``n_clusters="auto"``, components of fewer than √n/2 samples.
+        center; 1 for a single cluster, 0 for `fragments_`.
+    fragments_ : ndarray of bool of shape (n_samples,)
+        The samples in connected components that are too small for a cluster, which are left out of
+        the spectrum and of k-means: components of fewer than 0.1·n/k samples, and single samples if
+        there are more components than clusters; with ``n_clusters="auto"``, components of fewer
+        than √n/2 samples.
     spectrum_ : Spectrum
         The largest eigenpairs of Θ; zero on components that are too small for a cluster.
     eigenvector_weighting_ : {"equal", "resolvent"}
@@ -163,8 +165,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         fit_structure(self, samples)
         rng = check_random_state(self.random_state)
         with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
-            small = self._embed_and_cluster(rng)
-        self.confidence_[small] = 0
+            self._embed_and_cluster(rng)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self
 
@@ -175,24 +176,32 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def _is_automatic(self) -> bool:
         return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
 
-    def _embed_and_cluster(self, rng: np.random.RandomState) -> NDArray[np.bool_]:
-        """Set the spectrum, the embedding and the clusters; return the mask of fragments."""
-        known = None
+    @property
+    def fragments_(self) -> NDArray[np.bool_]:
+        """Mask of the samples in connected components that are too small for a cluster."""
+        if self.n_clusters_ == 1:
+            return np.zeros(self.graph_.n_vertices, bool)
+        if self.cluster_count_ is not None:
+            return ~large_components(self.graph_)[0]
+        return fragments(self.graph_, self.n_clusters_)
+
+    def _embed_and_cluster(self, rng: np.random.RandomState) -> None:
+        """Set the spectrum, the embedding and the clusters."""
         if self._is_automatic():
             self.cluster_count_, known, used = estimate_clusters(self.graph_, random_state=rng)
             self.n_clusters_ = self.cluster_count_.n_clusters
-            small = ~used if self.n_clusters_ > 1 else np.zeros_like(used)
             self._warn_if_not_reliable()
         else:
-            self.cluster_count_, self.n_clusters_ = None, int(self.n_clusters)
-            small = fragments(self.graph_, self.n_clusters_) & (self.n_clusters_ > 1)
-            used = ~small if (~small).sum() >= self.n_clusters_ else np.ones_like(small)
-        self._warn_of_components(small)
+            self.cluster_count_, self.n_clusters_, known = None, int(self.n_clusters), None
+            used = ~self.fragments_
+            if used.sum() < self.n_clusters_:
+                used = np.ones_like(used)
+        self._warn_of_components(self.fragments_)
         k = self.n_clusters_
         count = k if self.eigenvector_weighting == "equal" else n_eigenvectors(k)
         self.spectrum_ = eigenpairs_on(self.graph_, used, count, rng, known=known)
         self._cluster(used, rng.randint(np.iinfo(np.int32).max))
-        return small
+        self.confidence_[self.fragments_] = 0
 
     def _cluster(self, used: NDArray[np.bool_], seed: int) -> None:
         """Cluster the points of the vertices that are used, and assign all to the centers."""

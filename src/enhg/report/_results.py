@@ -93,7 +93,7 @@ def make_results(run: Run, samples: Samples, model: Model) -> Results:
         alternative=alternative,
         truth=_codes(texts, true_classes),
         true_classes=true_classes,
-        fragment=_fragment_sizes(model, len(names)),
+        fragment=_fragment_sizes(model),
         points=points,
         eigenvalues=model.spectrum_.eigenvalues,
         estimate=estimate,
@@ -115,10 +115,15 @@ def _codes(texts: Sequence[str], names: Sequence[str]) -> NDArray:
     return np.array([position.get(text, -1) for text in texts])
 
 
-def _fragment_sizes(model: Model, n_groups: int) -> NDArray:
+def _fragment_sizes(model: Model) -> NDArray:
+    """Sizes of the components that are too small for a cluster or class, 0 for other samples."""
     count, component = model.graph_.connected_components()
     sizes = np.bincount(component, minlength=count)[component]
-    return np.where(fragments(model.graph_, n_groups), sizes, 0)
+    if isinstance(model, HypergraphClassifier):
+        small = fragments(model.graph_, len(model.classes_))
+    else:
+        small = model.fragments_
+    return np.where(small, sizes, 0)
 
 
 def _alternative_class(model: HypergraphClassifier, group: NDArray, codes: NDArray) -> NDArray:

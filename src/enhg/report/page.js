@@ -60,7 +60,7 @@ function remarks(i) {
     texts.push(`between ${short(group)} and ${short(samples.alternative[i])}`);
   }
   if (samples.boundary[i] >= 0.5) {
-    texts.push(`${percent(samples.boundary[i])} of its hyperedges in other ${groupNouns}`);
+    texts.push(`boundary score ${score(samples.boundary[i])}`);
   }
   return texts;
 }
