@@ -40,7 +40,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: "zero_mean", "unit", "whiten", "smooth", "lift", "none",
         "auto" (chosen from the samples, see `enhg.preprocessing.choose_preprocessing`) or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array (without feature names).
     hyperedges : HyperedgeRule, optional
         Which coefficients make a sample a member, memberships and hyperedge weights;
         `HyperedgeRule()` by default: the 10 largest |zᵢⱼ|.

@@ -23,7 +23,7 @@ class GaussianGraph(Structure):
         √t in multiples of the median distance of all pairs.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
 
     Attributes
     ----------

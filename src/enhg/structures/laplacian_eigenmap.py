@@ -33,7 +33,7 @@ class LaplacianEigenmapGraph(Structure):
         √t in multiples of the median distance of neighbors.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
 
     Attributes
     ----------
