@@ -71,7 +71,8 @@ class PlainStructure(BaseEstimator):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_any_estimator_with_a_graph_is_a_structure(name):
-    model = learner(name, PlainStructure()).fit(X, GIVEN)
+    with _validation.validated():
+        model = learner(name, PlainStructure()).fit(X, GIVEN)
     assert isinstance(model.structure_, PlainStructure)
     assert model.structure_ is not model.structure
     assert model.structure_.assumed_finite_ is False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from enhg._npz import (
 )
 from enhg._progress import Progress
 from enhg._protocol import is_graph
-from enhg._validation import check_features, check_samples, validated
+from enhg._validation import check_features, check_samples, not_validated, validated
 from enhg.exceptions import InputError
 from enhg.structures._base import Structure
 from enhg.structures._registry import SAVED_STRUCTURES
@@ -126,7 +125,7 @@ def _fitted_structure(structure: Any, samples: NDArray, *, verbose: bool) -> Any
         )
     fitted = ElasticNetHypergraph() if structure is None else clone(structure)
     options = {"progress": True} if verbose and _fit_has_progress(fitted) else {}
-    with validated() if _is_own(fitted) else nullcontext():
+    with validated() if _is_own(fitted) else not_validated():
         fitted.fit(samples, **options)
     return fitted
 
@@ -172,7 +171,7 @@ def attach(learner: Any, X: ArrayLike, progress: Progress) -> Attachment:
         )
     # The learner's samples have no feature names; X has, if the structure was fitted with them.
     new = X if hasattr(structure, "feature_names_in_") else samples
-    with validated() if _is_own(structure) else nullcontext():
+    with validated() if _is_own(structure) else not_validated():
         return structure.attach(new, progress=progress)
 
 

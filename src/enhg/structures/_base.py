@@ -31,7 +31,7 @@ class Structure(BaseEstimator, ABC):
         The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        If X is a table with columns named by strings.
+        If X is a table whose column names are strings.
     """
 
     preprocessing: Preprocessing

@@ -75,6 +75,8 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     samples_ : ndarray of shape (n_samples, n_features)
         The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     See Also
     --------

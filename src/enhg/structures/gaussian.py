@@ -32,6 +32,8 @@ class GaussianGraph(Structure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     References
     ----------

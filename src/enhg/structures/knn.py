@@ -42,6 +42,8 @@ class KNNHypergraph(Structure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     Notes
     -----
