@@ -69,6 +69,14 @@ class TestValidation:
             (["ab"], None, "edges must list vertices as integers, got dtype <U1"),
             ([{0: 1.0, 1: -1.0}], None, "incidence must hold finite, non-negative numbers"),
             ([{0: np.nan}], None, "incidence must hold finite, non-negative numbers"),
+            ([{0: "a"}], None, "edges must hold real numbers, got dtype <U1"),
+            (3, None, "edges must be a list of lists or mappings of vertices, got 'int' object"),
+            ([0, 1], None, "edges must be a list of lists or mappings of vertices, got 'int'"),
+            ([[[0, 1]]], None, "edges must be a list of lists or mappings of vertices, got"),
+            ([[(0, 1), 2]], None, "edges must list vertices as integers, got"),
+            ([[0]], "a", "n_vertices must be a whole number of at least 0, got 'a'"),
+            ([[0]], 1.0, "n_vertices must be a whole number of at least 0, got 1.0"),
+            ([[0]], -1, "n_vertices must be a whole number of at least 0, got -1"),
         ],
     )
     def test_edges(self, edges, n_vertices, message):

@@ -136,6 +136,38 @@ def test_subhypergraph_of_all_vertices_and_of_a_component(graph):
     assert part.connected_components()[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (np.ones(3, bool), r"a boolean for every vertex, shape \(4,\), got shape \(3,\) and dtype"),
+        (np.ones(4, int), r"got shape \(4,\) and dtype int64"),
+        ([0, 1], r"got shape \(2,\) and dtype int64"),
+        ("a", r"got shape \(\) and dtype <U1"),
+        (np.zeros(4, bool), "mask must select a vertex, got only False"),
+    ],
+)
+def test_masks_that_do_not_fit(graph, mask, message):
+    with pytest.raises(InputError, match=message) as caught:
+        graph.subhypergraph(mask)
+    assert caught.value.parameter == "mask"
+
+
+def malformed(form):
+    matrix = sparse.coo_array(np.eye(3)).asformat(form)
+    if form == "coo":
+        matrix.coords[0][0] = 99
+    else:
+        matrix.indices[0] = 99
+    return matrix
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("kind", [Hypergraph, Graph])
+def test_malformed_sparse_matrices(kind, form):
+    with pytest.raises(InputError, match=r"(incidence|adjacency) must be a valid sparse matrix"):
+        kind(malformed(form))
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -178,13 +210,31 @@ def test_existing_file_is_refused_unless_overwrite(graph, tmp_path):
     with pytest.raises(FileExistsError, match=r"graph\.npz already exists.*overwrite=True"):
         graph.save(path)
     assert path.read_text() == "other"
+    assert os.listdir(tmp_path) == ["graph.npz"]
     graph.save(path, overwrite=True)
     assert type(graph).load(path) == graph
+    assert os.listdir(tmp_path) == ["graph.npz"]
 
 
-def test_missing_file(graph, tmp_path):
-    with pytest.raises(FileNotFoundError, match="absent"):
+def test_missing_file_and_folder(graph, tmp_path):
+    message = rf"absent\.npz must be a {kind_of(graph)} file, got no such file"
+    with pytest.raises(InputError, match=message) as caught:
         type(graph).load(tmp_path / "absent.npz")
+    assert caught.value.parameter == "path"
+    with pytest.raises(InputError, match=f"must be a {kind_of(graph)} file, got a folder"):
+        type(graph).load(str(tmp_path))
+
+
+def test_saving_where_no_file_can_be_names_the_file(graph, tmp_path):
+    path = tmp_path / "absent" / "graph.npz"
+    with pytest.raises(FileNotFoundError) as caught:
+        graph.save(path)
+    assert str(caught.value) == f"[Errno 2] No such file or directory: {str(path)!r}"
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder") as caught:
+        graph.save(tmp_path / "folder", overwrite=True)
+    assert ".tmp" not in str(caught.value)
+    assert os.listdir(tmp_path) == ["folder"]
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -1,5 +1,7 @@
 """Checks of samples, matrices and parameters."""
 
+import re
+
 import numpy as np
 import pytest
 import sklearn
@@ -11,8 +13,10 @@ from enhg._validation import (
     check_fraction,
     check_nonnegative,
     check_positive,
+    check_rng,
     check_samples,
     check_whole,
+    not_validated,
     require_positive_entries,
     validated,
 )
@@ -59,19 +63,32 @@ def test_float_samples_are_not_copied():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ([[1.0, np.nan]], "Input faces contains NaN"),
-        ([[1.0, np.inf]], "Input faces contains infinity"),
-        ([1.0, 2.0], "Expected 2D array"),
-        (np.ones((2, 2, 2)), "dim 3"),
-        (np.ones((0, 2)), "minimum of 1"),
-        ([["a", "b"]], "could not convert"),
+        ([[1.0, np.nan]], "hold finite numbers, got NaN (Input faces contains NaN)"),
+        ([[1.0, np.inf]], "hold finite numbers, got infinity (Input faces contains infinity)"),
+        ([1.0, 2.0], "have 2 dimensions, samples × features, got dim 1 (Expected 2D array, got 1D"),
+        (3.0, "have 2 dimensions, samples × features, got dim 0"),
+        (np.ones((2, 2, 2)), "have 2 dimensions, samples × features, got dim 3"),
+        (np.ones((0, 2)), "have at least 1 sample, got 0 sample(s) (shape=(0, 2)) while a minimum"),
+        (np.ones((2, 0)), "have at least 1 feature, got 0 feature(s) (shape=(2, 0)) while a"),
+        ([["a", "b"]], "hold real numbers, got text (could not convert string to float: "),
+        ([[1j]], "hold real numbers, got complex numbers (Complex data not supported)"),
+        ([[1.0], [1.0, 2.0]], "have rows of one length, got setting an array element"),
     ],
 )
 def test_unusable_samples(X, message):
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError, match=re.escape(f"faces must {message}")) as caught:
         check_samples(X, name="faces")
     assert caught.value.parameter == "faces"
     assert "\n" not in str(caught.value)
+    assert "[" not in str(caught.value)  # the array is not printed
+    with pytest.raises(InputError) as caught:
+        check_samples(X, name="the faces", parameter="faces")
+    assert caught.value.parameter == "faces"
+
+
+def test_one_dimension_comes_with_advice():
+    with pytest.raises(InputError, match=r"Reshape your data by array\.reshape\(-1, 1\)"):
+        check_samples(np.arange(1000.0))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.uint8])
@@ -81,7 +98,8 @@ def test_sparse_samples_are_refused(dtype):
 
 
 def test_least_number_of_samples():
-    with pytest.raises(InputError, match="minimum of 2"):
+    message = r"X must have at least 2 samples, got 1 sample\(s\) .* a minimum of 2 is required"
+    with pytest.raises(InputError, match=message):
         check_samples(np.ones((1, 3)), min_samples=2)
 
 
@@ -100,6 +118,38 @@ def test_validated_samples_are_neither_scanned_nor_copied(monkeypatch):
     assert scanned == [True, False]
     with pytest.raises(InputError):
         check_samples([[np.nan]])
+
+
+@pytest.mark.parametrize("setting", [False, True])
+def test_the_callers_setting_holds_outside_of_validated(setting):
+    def assumes_finite():
+        return sklearn.get_config()["assume_finite"]
+
+    with sklearn.config_context(assume_finite=setting):
+        with not_validated():
+            assert assumes_finite() is setting
+        with validated(), validated():
+            assert assumes_finite() is True
+            with not_validated():
+                assert assumes_finite() is setting
+                with validated():
+                    assert assumes_finite() is True
+            assert assumes_finite() is True
+        assert assumes_finite() is setting
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**32, "a", 1.5, [1, 2, "b"]])
+def test_check_rng_refuses(wrong):
+    with pytest.raises(InputError, match="random_state must be None, a whole number") as caught:
+        check_rng(wrong)
+    assert caught.value.parameter == "random_state"
+
+
+def test_check_rng_accepts():
+    given = np.random.RandomState(3)
+    assert check_rng(given) is given
+    assert check_rng(3).randint(1000) == np.random.RandomState(3).randint(1000)
+    assert isinstance(check_rng(None), np.random.RandomState)
 
 
 @pytest.mark.parametrize("value", [*NOT_NUMBERS, 0, -1, -0.5, np.inf, -np.inf, np.nan])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NoReturn, Self
+from abc import abstractmethod
+from typing import IO, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from enhg._npz import State, read_archive, write_archive
+from enhg._protocol import GraphLike
 from enhg._validation import symmetric_operator
 from enhg.exceptions import InputError
 
 
-class ImmutableGraph(ABC):
+class ImmutableGraph(GraphLike):
     """A graph or hypergraph whose attributes cannot be set and whose arrays are read-only.
 
     It is defined by its state: two are equal if their states are, and files, copies and pickles
@@ -25,20 +26,6 @@ class ImmutableGraph(ABC):
 
     _file_kind: ClassVar[str]
     _file_version: ClassVar[int] = 1
-
-    @property
-    @abstractmethod
-    def n_vertices(self) -> int:
-        """|V|, the number of vertices."""
-
-    @property
-    @abstractmethod
-    def theta(self) -> LinearOperator:
-        """Θ as a symmetric operator."""
-
-    @abstractmethod
-    def theta_dense(self) -> NDArray[np.float64]:
-        """Return Θ as an array of shape (n_vertices, n_vertices)."""
 
     @abstractmethod
     def to_state(self) -> State:
@@ -79,7 +66,7 @@ class ImmutableGraph(ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file that `save` wrote; raise InputError with the reason for any other file.
+        """Read a file that `save` wrote; raise InputError with the reason for any other path.
 
         Examples
         --------
@@ -91,7 +78,7 @@ class ImmutableGraph(ABC):
         ...     Hypergraph.load(f"{folder}/small.npz") == hypergraph
         True
         """
-        with open(path, "rb") as stream:
+        with _opened(path, f"{os.fspath(path)} must be a {cls.__name__} file") as stream:
             try:
                 return cls.from_state(read_archive(stream, cls._file_kind, cls._file_version))
             except Exception as error:  # arbitrary bytes make the readers raise almost anything
@@ -121,6 +108,15 @@ class ImmutableGraph(ABC):
         return all(_equal(own[name], others[name]) for name in own)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _opened(path: str | os.PathLike[str], requirement: str) -> IO[bytes]:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        reasons = {FileNotFoundError: "no such file", IsADirectoryError: "a folder"}
+        reason = reasons.get(type(error), error.strerror)
+        raise InputError(f"{requirement}, got {reason}", parameter="path") from error
 
 
 def read_only(matrix: Any) -> Any:

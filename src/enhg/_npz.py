@@ -215,6 +215,13 @@ def require_indices(state: State, name: str, count: int) -> NDArray:
     return indices
 
 
+def require_scores(state: State, name: str, count: int) -> NDArray:
+    """Return an array of `count` numbers from 0 to 1."""
+    scores = require_array(state, name, (count,), "f")
+    require(bool(((scores >= 0) & (scores <= 1)).all()), name)
+    return scores
+
+
 def require_sparse(state: State, name: str, shape: tuple[int | None, ...]) -> sparse.csr_array:
     """Return a sparse array of finite real numbers of a shape (None: any length)."""
     matrix = require_value(state, name, sparse.csr_array)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,16 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from sklearn import config_context
-from sklearn.utils import check_array
+from sklearn import config_context, get_config
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import validate_data
 
 from enhg.exceptions import InputError
 
 # Integers this small are exact in float32, which halves memory and doubles speed.
 _SMALL_INTEGERS = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.uint16), np.dtype(np.int16))
+# The caller's setting of assume_finite while `validated` is active.
+_assume_finite: ContextVar[bool | None] = ContextVar("assume_finite", default=None)
 
 
-def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDArray:
+def check_samples(
+    X: ArrayLike, *, name: str = "X", min_samples: int = 1, parameter: str | None = None
+) -> NDArray:
     """Return X as a C-ordered float array of shape (n_samples, n_features).
 
     float32 and float64 are kept, 8- and 16-bit integers become float32, all other types float64.
@@ -30,9 +36,11 @@ def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDA
     ----------
     X : array-like of shape (n_samples, n_features)
     name : str, default="X"
-        The name of the parameter, for messages.
+        The name of the samples, for messages.
     min_samples : int, default=1
         The smallest number of rows accepted.
+    parameter : str, optional
+        The parameter to change, if it is not `name`.
 
     Raises
     ------
@@ -45,21 +53,107 @@ def check_samples(X: ArrayLike, *, name: str = "X", min_samples: int = 1) -> NDA
         X = np.asarray(X, dtype=np.float32)
     try:
         return check_array(
-            X,
+            np.asarray(X) if isinstance(X, list) else X,
             dtype=[np.float64, np.float32],
             order="C",
             input_name=name,
             ensure_min_samples=min_samples,
         )
     except ValueError as error:
-        raise InputError(str(error), parameter=name) from error
+        message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
+        raise InputError(message, parameter=parameter or name) from error
+
+
+def _samples_message(X: Any, name: str, min_samples: int, reason: str) -> str:
+    """Say what is wrong with samples, in words that contain those of scikit-learn's messages."""
+    try:
+        shape = np.shape(X)
+    except ValueError:
+        return f"{name} must have rows of one length, got {reason}"
+    if "Complex data" in reason:
+        return f"{name} must hold real numbers, got complex numbers (Complex data not supported)"
+    if "convert" in reason:
+        return f"{name} must hold real numbers, got text ({reason})"
+    if len(shape) != 2:
+        return _dimensions_message(name, shape)
+    for place, unit, least in ((0, "sample", min_samples), (1, "feature", 1)):
+        if shape[place] < least:
+            return (
+                f"{name} must have at least {least} {unit}{'' if least == 1 else 's'}, got "
+                f"{shape[place]} {unit}(s) (shape={shape}) while a minimum of {least} is required."
+            )
+    values = "NaN" if "NaN" in reason else "infinity"
+    return f"{name} must hold finite numbers, got {values} (Input {name} contains {values})"
+
+
+def _dimensions_message(name: str, shape: tuple[int, ...]) -> str:
+    message = f"{name} must have 2 dimensions, samples × features, got dim {len(shape)}"
+    if len(shape) == 1:
+        message += (
+            " (Expected 2D array, got 1D array. Reshape your data by array.reshape(-1, 1) if it "
+            "has a single feature, or array.reshape(1, -1) if it is a single sample)"
+        )
+    return message
+
+
+def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
+    """Set `n_features_in_` and `feature_names_in_` if `reset`; otherwise require those of `fit`.
+
+    X are samples that `check_samples` accepted, as they were given.
+    """
+    try:
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+    except ValueError as error:
+        requirement = "X must have the features of fit"
+        expected, given = getattr(estimator, "n_features_in_", None), np.shape(X)[1]
+        if not reset and given != expected:
+            requirement = f"X must have the {expected} features of fit, got {given}"
+        raise InputError(f"{requirement}: {error}", parameter="X") from error
 
 
 @contextmanager
 def validated() -> Iterator[None]:
     """Context in which samples are known to be finite: `check_samples` does not scan them again."""
-    with config_context(assume_finite=True):
+    outer = _assume_finite.get()
+    token = _assume_finite.set(get_config()["assume_finite"] if outer is None else outer)
+    try:
+        with config_context(assume_finite=True):
+            yield
+    finally:
+        _assume_finite.reset(token)
+
+
+@contextmanager
+def not_validated() -> Iterator[None]:
+    """Context for code of other packages, within `validated`: it validates as it does alone."""
+    with config_context(assume_finite=_assume_finite.get()):  # None: as it is
         yield
+
+
+def check_rng(random_state: Any) -> np.random.RandomState:
+    """Return scikit-learn's generator of a parameter `random_state`."""
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise InputError(
+            "random_state must be None, a whole number from 0 to 2**32 - 1 or a RandomState, got "
+            f"{random_state!r}",
+            parameter="random_state",
+        ) from error
+
+
+def check_mask(mask: ArrayLike, n_vertices: int) -> NDArray[np.bool_]:
+    """Return a mask of vertices as an array of booleans; require one True."""
+    array = np.asarray(mask)
+    if array.dtype != bool or array.shape != (n_vertices,):
+        raise InputError(
+            f"mask must hold a boolean for every vertex, shape ({n_vertices},), got shape "
+            f"{array.shape} and dtype {array.dtype}",
+            parameter="mask",
+        )
+    if not array.any():
+        raise InputError("mask must select a vertex, got only False", parameter="mask")
+    return array
 
 
 def check_positive(name: str, value: object, *, optional: bool = False) -> None:
@@ -127,11 +221,30 @@ def real_array(values: Any, name: str) -> Any:
     return array
 
 
+def real_csr(values: Any, name: str, *, copy: bool = False) -> sparse.csr_array:
+    """Return a matrix as float64 CSR; require real numbers and valid indices."""
+    array = _matrix(values, name)
+    _require_valid_indices(array, name)
+    return sparse.csr_array(array, dtype=np.float64, copy=copy)
+
+
+def _require_valid_indices(matrix: Any, name: str) -> None:
+    # Before any conversion: SciPy's reads and writes outside of its arrays at wrong indices.
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        elif hasattr(matrix, "coords"):
+            np.ravel_multi_index(matrix.coords, matrix.shape)
+    except (ValueError, IndexError) as error:
+        raise InputError(
+            f"{name} must be a valid sparse matrix, got one of which SciPy says: {error}",
+            parameter=name,
+        ) from error
+
+
 def nonnegative_csr(values: Any, name: str) -> sparse.csr_array:
     """Return a canonical float64 CSR copy without explicit zeros; require entries ≥ 0."""
-    array = _matrix(values, name)
-    matrix = sparse.csr_array(array, dtype=np.float64, copy=True)
-    matrix.check_format(full_check=True)
+    matrix = real_csr(values, name, copy=True)
     matrix.sum_duplicates()
     _require_nonnegative(matrix.data, name)
     matrix.eliminate_zeros()

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from enhg._immutable import ImmutableGraph, read_only
 from enhg._npz import State, require_array, require_sparse
 from enhg._validation import (
+    check_mask,
     nonnegative_csr,
     nonnegative_dense,
     require_positive_entries,
@@ -170,6 +171,7 @@ class Graph(ImmutableGraph):
         Parameters
         ----------
         mask : array of bool of shape (n_vertices,)
+            With at least one True.
 
         Examples
         --------
@@ -177,4 +179,5 @@ class Graph(ImmutableGraph):
         >>> graph.subhypergraph(np.array([True, True, False])).adjacency.tolist()
         [[0.0, 3.0], [3.0, 0.0]]
         """
-        return type(self)(self._adjacency[mask][:, mask])
+        chosen = check_mask(mask, self.n_vertices)
+        return type(self)(self._adjacency[chosen][:, chosen])

@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 from enhg._immutable import ImmutableGraph, read_only
 from enhg._npz import State, require_array, require_sparse
 from enhg._validation import (
+    check_mask,
     check_whole,
     nonnegative_csr,
     real_array,
@@ -167,6 +168,7 @@ class Hypergraph(ImmutableGraph):
         Parameters
         ----------
         mask : array of bool of shape (n_vertices,)
+            With at least one True.
 
         Examples
         --------
@@ -174,7 +176,7 @@ class Hypergraph(ImmutableGraph):
         >>> hypergraph.subhypergraph(np.array([False, False, True, True])).edges()
         [array([0]), array([1])]
         """
-        incidence = self._incidence[mask]
+        incidence = self._incidence[check_mask(mask, self.n_vertices)]
         edges = np.unique(incidence.indices)
         return type(self)(incidence[:, edges], self._weights[edges])
 
@@ -228,16 +230,11 @@ class Hypergraph(ImmutableGraph):
         >>> Hypergraph.from_edges([{0: 1.0, 1: 0.25}]).incidence.toarray().tolist()
         [[1.0], [0.25]]
         """
-        members = [e if isinstance(e, Mapping) else dict.fromkeys(e, 1.0) for e in edges]
-        vertices = [vertex for edge in members for vertex in edge]
-        memberships = [membership for edge in members for membership in edge.values()]
-        rows = np.asarray(vertices) if vertices else np.empty(0, dtype=np.intp)
-        if rows.dtype.kind not in "iu" or rows.ndim != 1:
-            raise InputError(
-                f"edges must list vertices as integers, got dtype {rows.dtype}", parameter="edges"
-            )
+        members = _edge_members(edges)
+        rows, memberships = _vertices(members), _memberships(members)
         if n_vertices is None:
             n_vertices = int(rows.max(initial=-1)) + 1
+        check_whole("n_vertices", n_vertices, 0)
         outside = rows[(rows < 0) | (rows >= n_vertices)]
         if outside.size:
             bounds = f"0 … n_vertices − 1 = {n_vertices - 1}"
@@ -368,6 +365,39 @@ class Hypergraph(ImmutableGraph):
         """Return H W D_e^-1."""
         h, edge = self._incidence.data, self._incidence.indices
         return _with_data(self._incidence, h * (self._weights / self._edge_degrees)[edge])
+
+
+def _edge_members(
+    edges: Iterable[Iterable[int] | Mapping[int, float]],
+) -> list[Mapping[int, float]]:
+    """Return the memberships of the members of every hyperedge."""
+    try:
+        return [e if isinstance(e, Mapping) else dict.fromkeys(e, 1.0) for e in edges]
+    except TypeError as error:  # not iterable, or members that are not hashable
+        raise InputError(
+            f"edges must be a list of lists or mappings of vertices, got {error}",
+            parameter="edges",
+        ) from error
+
+
+def _vertices(members: list[Mapping[int, float]]) -> NDArray:
+    vertices = [vertex for edge in members for vertex in edge]
+    try:
+        rows = np.asarray(vertices) if vertices else np.empty(0, dtype=np.intp)
+    except ValueError as error:
+        raise InputError(
+            f"edges must list vertices as integers, got {error}", parameter="edges"
+        ) from error
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise InputError(
+            f"edges must list vertices as integers, got dtype {rows.dtype}", parameter="edges"
+        )
+    return rows
+
+
+def _memberships(members: list[Mapping[int, float]]) -> NDArray[np.float64]:
+    values = real_array([value for edge in members for value in edge.values()], "edges")
+    return values.astype(np.float64)
 
 
 def _positive_weights(values: ArrayLike | None, n_edges: int) -> NDArray[np.float64]:

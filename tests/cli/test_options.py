@@ -124,7 +124,30 @@ def test_error_weight(tmp_path, run):
         (["cluster", "x", "-k", "2", "-o", "out", "--size", "0x8"], "HEIGHTxWIDTH"),
         (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "0"], "positive"),
         (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "inf"], "positive"),
-        (["cluster", "x", "-k", "2", "-o", "out", "--lam", "-1"], "--lam"),
+        (
+            ["cluster", "x", "-k", "2", "-o", "out", "--lam", "-1"],
+            "'--lam': must be a number of at least 0, got -1",
+        ),
+        (
+            ["cluster", "x", "-k", "2", "-o", "out", "--lam", "nan"],
+            "'--lam': must be a number of at least 0, got nan",
+        ),
+        (
+            ["classify", "x", "--labels", "y", "-o", "out", "--members", "0"],
+            "'--members': must be a whole number of at least 1, got 0",
+        ),
+        (
+            ["demo", "-o", "out", "--seed", "-1"],
+            "'--seed': must be a whole number from 0 to 4294967295, got -1",
+        ),
+        (
+            ["demo", "-o", "out", "--seed", "4294967296"],
+            "'--seed': must be a whole number from 0 to 4294967295, got 4294967296",
+        ),
+        (
+            ["cluster", "x", "-o", "out", "--jobs", "0"],
+            "'--jobs': must be a whole number of at least 1, got 0",
+        ),
         (["cluster", "x", "-k", "2", "-o", "out", "--memory-budget", "much"], "such as 500MB"),
         (["cluster", "x", "-k", "2", "-o", "out", "--memory-budget", "0GB"], "such as 500MB"),
         (["cluster", "x", "-k", "2", "-o", "out", "--memory-budget", "-2GB"], "such as 500MB"),
@@ -134,7 +157,10 @@ def test_error_weight(tmp_path, run):
         ),
         (["classify", "x", "-o", "out"], "--labels"),
         (["classify", "x", "--labels", "y", "-o", "out", "--method", "fish"], "poisson"),
-        (["cluster", "x", "-o", "out", "--suggest", "0"], "--suggest"),
+        (
+            ["cluster", "x", "-o", "out", "--suggest", "0"],
+            "'--suggest': must be a whole number of at least 1, got 0",
+        ),
         (["predict", "model.npz", "-o", "out"], "INPUT"),
         (["paint"], "paint"),
     ],

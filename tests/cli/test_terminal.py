@@ -58,7 +58,7 @@ def test_overwrite_replaces_and_keeps_the_rest(tmp_path, digits, run, table):
         (KeyboardInterrupt(), 130, "interrupted: nothing was written"),
         (MemoryError("Unable to allocate 9 TiB"), 1, "error: not enough memory (Unable"),
         (OSError(28, "No space left on device", "/full/disk"), 1, "error: /full/disk: No space"),
-        (ValueError("two\nlines"), 1, "error: two lines"),
+        (InputError("two\nlines"), 1, "error: two lines"),
         (
             InputError("gamma is wrong", parameter="gamma"),
             1,
@@ -79,13 +79,14 @@ def test_failures_leave_nothing_behind(tmp_path, digits, monkeypatch, error, cod
     assert list(home.iterdir()) == []
 
 
-def test_a_bug_keeps_its_traceback(tmp_path, digits, monkeypatch, run):
+@pytest.mark.parametrize("kind", [ZeroDivisionError, ValueError, TypeError])
+def test_a_bug_keeps_its_traceback(tmp_path, digits, monkeypatch, run, kind):
     def fail(*_, **__):
-        raise ZeroDivisionError("a bug")
+        raise kind("a bug")
 
     monkeypatch.setattr(ElasticNetHypergraph, "fit", fail)
     result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out")
-    assert isinstance(result.exception, ZeroDivisionError)
+    assert type(result.exception) is kind
     assert not (tmp_path / "out").exists()
 
 

@@ -10,8 +10,10 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
 from enhg import (
@@ -62,25 +64,40 @@ class PlainStructure(BaseEstimator):
     """The least that a learner needs of a structure."""
 
     def fit(self, X, y=None):
+        self.assumed_finite_ = sklearn.get_config()["assume_finite"]
         self.graph_ = Hypergraph.from_edges([[i, (i + 1) % len(X)] for i in range(len(X))])
         return self
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_any_estimator_with_a_graph_is_a_structure(name):
-    model = learner(name, PlainStructure()).fit(X, GIVEN)
+    with _validation.validated():
+        model = learner(name, PlainStructure()).fit(X, GIVEN)
     assert isinstance(model.structure_, PlainStructure)
     assert model.structure_ is not model.structure
+    assert model.structure_.assumed_finite_ is False
     assert model.graph_ is model.structure_.graph_
     assert not hasattr(model, "representation_")
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("wrong", ["enhg", ElasticNetHypergraph, np.eye(3), 3], ids=repr)
+@pytest.mark.parametrize(
+    "wrong", ["enhg", ElasticNetHypergraph, np.eye(3), 3, LinearRegression()], ids=repr
+)
 def test_what_is_no_structure_is_refused(name, wrong):
     message = "structure must be a structure, a Hypergraph or a Graph, got"
     with pytest.raises(InputError, match=message) as caught:
         learner(name, wrong).fit(X, GIVEN)
+    assert caught.value.parameter == "structure"
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("wrong", [PCA(2), FrozenEstimator(PCA(2).fit(X))], ids=repr)
+@pytest.mark.parametrize("verbose", [False, True])
+def test_an_estimator_without_a_graph_is_refused(name, wrong, verbose):
+    message = r"structure must be an estimator whose fit sets graph_, .*, got .*PCA\("
+    with pytest.raises(InputError, match=message) as caught:
+        learner(name, wrong, verbose=verbose).fit(X, GIVEN)
     assert caught.value.parameter == "structure"
 
 
@@ -145,6 +162,24 @@ def test_frozen_structure_is_not_fitted_again_and_attaches_new_samples(name, str
 def test_frozen_structure_must_be_fitted(name):
     with pytest.raises(NotFittedError):
         learner(name, FrozenEstimator(ElasticNetHypergraph())).fit(X, GIVEN)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_frozen_structure_of_other_features(name, structure):
+    pandas = pytest.importorskip("pandas")
+    message = "structure must be fitted to the 20 features of X, got one fitted to 64"
+    with pytest.raises(InputError, match=message) as caught:
+        learner(name, FrozenEstimator(structure)).fit(X[:, :20], GIVEN)
+    assert caught.value.parameter == "structure"
+    frame = pandas.DataFrame(X).add_prefix("pixel ")
+    named = learner(name, FrozenEstimator(ElasticNetHypergraph().fit(frame)))
+    with pytest.raises(InputError, match="structure must be fitted to the feature names of X"):
+        named.fit(frame.add_prefix("other "), GIVEN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = named.fit(frame, GIVEN).predict(pandas.DataFrame(NEW).add_prefix("pixel "))
+    own = learner(name, FrozenEstimator(structure)).fit(X, GIVEN)
+    np.testing.assert_array_equal(labels, own.predict(NEW))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -398,7 +433,10 @@ WRONG = {
         ("cluster_centers", np.zeros((0, 20))),
         ("confidence", np.full(N, 1j)),
         ("confidence", np.zeros(N - 1)),
+        ("confidence", np.full(N, 1.5)),
         ("boundary_scores", np.full(N, "text")),
+        ("boundary_scores", np.full(N, -0.1)),
+        ("structure.state.parameters", {"tol": 0}),
         ("eigenvector_weighting", "auto"),
         ("spectrum", 3),
         ("spectrum.eigenvectors", np.zeros((N - 1, 20))),
@@ -416,6 +454,7 @@ WRONG = {
         ("label_distributions", np.zeros((N, 3))),
         ("label_distributions", np.zeros((N - 1, 4))),
         ("label_distributions", np.full((N, 4), -1.0)),
+        ("label_distributions", np.full((N, 4), 1.5)),
         ("label_distributions", np.full((N, 4), np.inf)),
         ("labeled_indices", np.array([N])),
         ("labeled_indices", np.array([0, 0])),

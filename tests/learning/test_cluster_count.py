@@ -271,3 +271,15 @@ def test_states_that_are_no_estimates(name, value):
     del state[name]
     with pytest.raises(InputError, match=f"{name} is missing"):
         ClusterCount.from_state(state)
+
+
+@pytest.mark.parametrize("wrong", ["a", None, np.eye(3), Hypergraph])
+def test_what_is_no_graph_is_refused(wrong):
+    with pytest.raises(InputError, match="graph must be a Hypergraph or a Graph, got") as caught:
+        count_clusters(wrong)
+    assert caught.value.parameter == "graph"
+
+
+def test_wrong_random_state_is_refused():
+    with pytest.raises(InputError, match="random_state must be None, a whole number"):
+        count_clusters(Hypergraph(np.eye(3)), random_state=-1)

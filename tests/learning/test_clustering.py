@@ -318,3 +318,12 @@ def test_noise_has_the_largest_outlier_scores(union_of_subspaces):
     assert scores[noise].min() > scores[~noise].max()
     assert scores.min() >= 0
     assert scores.max() <= 1
+
+
+@pytest.mark.parametrize("wrong", [-1, "a", 1.5])
+def test_wrong_random_state_is_refused_before_anything_is_fitted(wrong):
+    model = HypergraphClustering(2, random_state=wrong)
+    with pytest.raises(InputError, match="random_state must be None, a whole number") as caught:
+        model.fit(np.eye(5))
+    assert caught.value.parameter == "random_state"
+    assert not hasattr(model, "structure_")

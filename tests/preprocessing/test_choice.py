@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -62,6 +64,27 @@ def test_anything_else_is_refused(wrong):
     with pytest.raises(InputError, match=r"preprocessing must be one of .*, got") as error:
         make_preprocessing(wrong, np.eye(3))
     assert error.value.parameter == "preprocessing"
+
+
+def test_statistics_of_lists():
+    X = SampleNormalizer().fit_transform(np.random.default_rng(0).random((30, 20)))
+    assert effective_dimension(X.tolist()) == effective_dimension(X)
+    assert weak_contrast(X.tolist()) == weak_contrast(X)
+    for statistic in (effective_dimension, weak_contrast):
+        with pytest.raises(InputError, match="X must have 2 dimensions"):
+            statistic([1.0, 2.0])
+
+
+def test_a_frozen_transformer_is_checked():
+    X = np.random.default_rng(0).random((30, 20))
+    frozen = FrozenEstimator(PCA(3).fit(X))
+    assert make_preprocessing(frozen, X) is frozen
+    with pytest.raises(InputError, match="fitted to the 5 features of X, got one fitted to 20"):
+        make_preprocessing(frozen, X[:, :5])
+    with pytest.raises(InputError, match="X must have 2 dimensions"):
+        make_preprocessing(frozen, X[0])
+    with pytest.raises(NotFittedError):
+        make_preprocessing(FrozenEstimator(PCA(3)), X)
 
 
 # --- "auto" --------------------------------------------------------------------------------------

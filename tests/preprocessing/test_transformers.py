@@ -154,3 +154,20 @@ def test_mixing_that_is_not_square_is_refused(digits):
     state = Smoothing().fit(digits[0]).to_state()
     with pytest.raises(InputError, match="its mixing does not fit"):
         Smoothing.from_state(state | {"mixing": state["mixing"][:10]})
+
+
+@each
+def test_samples_of_other_features_are_refused(transformer, digits):
+    fitted = clone(transformer).fit(digits[0][:50])
+    with pytest.raises(InputError, match="X must have the 64 features of fit, got 3") as caught:
+        fitted.transform(digits[0][:50, :3])
+    assert caught.value.parameter == "X"
+
+
+@each
+def test_feature_names_are_checked(transformer, digits):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(digits[0][:50]).add_prefix("pixel ")
+    fitted = clone(transformer).fit(frame)
+    with pytest.raises(InputError, match=r"X must have the features of fit: .*feature names"):
+        fitted.transform(frame.add_prefix("other "))

@@ -274,3 +274,32 @@ def test_damaged_states_are_refused(parameters, message):
 def test_rules_that_cannot_be_saved():
     with pytest.raises(InputError, match="threshold must be a number or a word to be saved"):
         HyperedgeRule(threshold=np.arange(3)).to_state()
+
+
+# --- coefficients ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, sparse.coo_array])
+@pytest.mark.parametrize("symmetrize", [False, True])
+def test_coefficients_of_any_form(form, symmetrize):
+    Z = np.array([[0, 0.9, 0.3], [0.8, 0, 0], [0.5, 0.5, 0]])
+    rule = HyperedgeRule("top", 2, symmetrize=symmetrize)
+    assert rule.build(form(Z)) == rule.build(sparse.csr_array(Z))
+    selected = rule.select(form(Z)).toarray()
+    np.testing.assert_array_equal(selected, rule.select(sparse.csr_array(Z)).toarray())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (np.ones(3), r"must be 2-dimensional, got shape \(3,\)"),
+        (np.ones((2, 3)), r"must be square, got shape \(2, 3\)"),
+        ([["a"]], "must hold real numbers, got dtype <U1"),
+        ([[np.nan]], "must be finite, got NaN or infinity"),
+        (3, "must be 2-dimensional"),
+    ],
+)
+def test_unusable_coefficients(wrong, message):
+    with pytest.raises(InputError, match=f"coefficients {message}") as caught:
+        HyperedgeRule().build(wrong)
+    assert caught.value.parameter == "coefficients"

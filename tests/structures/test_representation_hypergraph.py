@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from enhg import ElasticNetHypergraph, HyperedgeRule
+from enhg.exceptions import InputError
 from enhg.preprocessing import SampleNormalizer
 from enhg.structures._outliers import largest_cosines
 
@@ -120,8 +121,26 @@ def test_rows_to_reconstruct(samples):
     mask = np.arange(len(samples)) % 3 == 0
     np.testing.assert_array_equal(structure.reconstruct(mask), everything[mask])
     assert structure.reconstruct([]).shape == (0, samples.shape[1])
-    with pytest.raises(IndexError):
-        structure.reconstruct([len(samples)])
+    np.testing.assert_array_equal(structure.reconstruct([-1]), everything[-1:])
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        ([36], r"\[36\]"),
+        ([0, -37], r"\[-37\]"),
+        ([1.0], r"shape \(1,\) and dtype float64"),
+        (["a"], r"shape \(1,\) and dtype <U1"),
+        ([True, False], r"shape \(2,\) and dtype bool"),
+        ([[1, 2]], r"shape \(1, 2\) and dtype int64"),
+    ],
+)
+def test_rows_that_cannot_be_reconstructed(samples, rows, value):
+    structure = ElasticNetHypergraph().fit(samples)
+    message = f"rows must be indices of the 36 samples or a mask of as many booleans, got {value}"
+    with pytest.raises(InputError, match=message) as caught:
+        structure.reconstruct(rows)
+    assert caught.value.parameter == "rows"
 
 
 def test_a_sample_without_representation_is_reconstructed_as_its_mean(samples):

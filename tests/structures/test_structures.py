@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -29,6 +30,7 @@ from enhg import (
     SparseSubspaceGraph,
     clustering_accuracy,
 )
+from enhg.exceptions import InputError
 from enhg.preprocessing import Whitening
 
 STRUCTURES = [
@@ -182,22 +184,111 @@ def test_new_samples_go_through_any_transformer(structure, digits):
     ("transformer", "message"),
     [
         (FunctionTransformer(lambda X: X[:-1]), r"keep the number of samples \(20\), got .* 19"),
-        (FunctionTransformer(lambda X: X / 0), "the output of preprocessing contains"),
-        (FunctionTransformer(lambda X: X[:, 0]), "Expected 2D array"),
+        (
+            FunctionTransformer(lambda X: X / 0),
+            "the output of preprocessing must hold finite numbers, got infinity",
+        ),
+        (
+            FunctionTransformer(lambda X: X[:, 0]),
+            "the output of preprocessing must have 2 dimensions, samples × features, got dim 1",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_the_output_of_other_transformers_is_validated(transformer, message):
     X = np.random.default_rng(0).random((20, 5))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         KNNHypergraph(preprocessing=transformer).fit(X)
+    assert caught.value.parameter == "preprocessing"
 
 
 def test_sparse_output_of_other_transformers_is_refused():
     X = np.random.default_rng(0).integers(0, 3, (20, 5))
     assert sparse.issparse(OneHotEncoder().fit_transform(X))
-    with pytest.raises(TypeError, match="Sparse data was passed"):
+    message = "preprocessing must return an array, got a sparse csr"
+    with pytest.raises(InputError, match=message) as caught:
         KNNHypergraph(preprocessing=OneHotEncoder()).fit(X)
+    assert caught.value.parameter == "preprocessing"
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # log(0)
+def test_other_transformers_validate_as_they_do_alone(digits):
+    X = digits[0][:80]
+    pipeline = make_pipeline(
+        FunctionTransformer(np.log), StandardScaler(), FunctionTransformer(np.nan_to_num)
+    )
+    structure = KNNHypergraph(preprocessing=pipeline)
+    learner = HypergraphClustering(4, structure=structure)
+    for fit in (clone(pipeline).fit, structure.fit, learner.fit):
+        with pytest.raises(ValueError, match="Input X contains infinity"):
+            fit(X)
+
+
+def test_the_callers_setting_holds_for_other_transformers(digits):
+    settings = []
+
+    def record(X):
+        settings.append(get_config()["assume_finite"])
+        return X
+
+    structure = ElasticNetHypergraph(preprocessing=FunctionTransformer(record))
+    structure.fit(digits[0][:40]).attach(digits[0][40:50])
+    assert settings == [False, False]
+    with config_context(assume_finite=True):
+        structure.fit(digits[0][:40])
+    assert settings == [False, False, True]
+
+
+@pytest.mark.parametrize("structure", ATTACHING)
+@pytest.mark.filterwarnings("ignore:.*represented by any other")
+def test_transformers_that_work_in_place_do_not_change_the_samples(structure, digits):
+    X, new = digits[0][:60].copy(), digits[0][60:70].copy()
+    scaler = FunctionTransformer(lambda X: np.multiply(X, 2, out=X))
+    pipeline = make_pipeline(scaler, StandardScaler(copy=False), PCA(10, copy=False))
+    fitted = structure(preprocessing=pipeline).fit(X)
+    fitted.attach(new)
+    np.testing.assert_array_equal(X, digits[0][:60])
+    np.testing.assert_array_equal(fitted.samples_, digits[0][:60])
+    np.testing.assert_array_equal(new, digits[0][60:70])
+
+
+def test_a_frozen_transformer_is_used_as_it_is(digits):
+    X = digits[0][:60]
+    pca = PCA(10).fit(digits[0][60:])
+    fitted = ElasticNetHypergraph(preprocessing=FrozenEstimator(pca)).fit(X)
+    assert fitted.preprocessing_.estimator is pca
+    expected = ElasticNetHypergraph(preprocessing="none").fit(pca.transform(X))
+    assert fitted.graph_ == expected.graph_
+    message = "preprocessing must be fitted to the 20 features of X, got one fitted to 64"
+    with pytest.raises(InputError, match=message):
+        fitted.fit(X[:, :20])
+
+
+# --- feature names --------------------------------------------------------------------------------
+
+
+@each
+@pytest.mark.filterwarnings("ignore:.*represented by any other")
+def test_feature_names_are_recorded(structure, digits):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(digits[0][:40]).add_prefix("pixel ")
+    fitted = structure().fit(frame)
+    assert fitted.feature_names_in_.tolist() == frame.columns.tolist()
+    assert fitted.n_features_in_ == 64
+    assert not hasattr(fitted.fit(digits[0][:40]), "feature_names_in_")
+
+
+@pytest.mark.parametrize("structure", ATTACHING)
+def test_feature_names_of_new_samples_are_checked(structure, digits):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(digits[0]).add_prefix("pixel ")
+    fitted = structure().fit(frame[:60])
+    expected = structure().fit(digits[0][:60]).attach(digits[0][60:70]).memberships
+    assert (fitted.attach(frame[60:70]).memberships != expected).nnz == 0
+    with pytest.raises(InputError, match=r"X must have the features of fit: .*feature names"):
+        fitted.attach(frame[60:70].add_prefix("other "))
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        fitted.attach(digits[0][60:70])
 
 
 # --- validation -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -42,6 +43,24 @@ def _check_positive(value: float) -> float:
     if not 0 < value < float("inf"):
         raise typer.BadParameter(f"must be a positive number, got {value:g}")
     return value
+
+
+def _check_nonnegative(value: float) -> float:
+    if not 0 <= value < float("inf"):
+        raise typer.BadParameter(f"must be a number of at least 0, got {value:g}")
+    return value
+
+
+def _whole(low: int, high: int | None = None) -> Callable[[int | None], int | None]:
+    """Make a check of whole numbers from `low` on, and up to `high` if given; None is accepted."""
+
+    def check(value: int | None) -> int | None:
+        if value is not None and (value < low or (high is not None and value > high)):
+            allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+            raise typer.BadParameter(f"must be a whole number {allowed}, got {value}")
+        return value
+
+    return check
 
 
 def _check_error_weight(value: float | None) -> float | None:
@@ -134,7 +153,7 @@ Gamma = Annotated[
 Lam = Annotated[
     float,
     typer.Option(
-        min=0,
+        callback=_check_nonnegative,
         metavar="X",
         help="Weight of the ridge penalty: the larger, the more similar samples share the "
         "coefficients.",
@@ -143,7 +162,9 @@ Lam = Annotated[
 Members = Annotated[
     int,
     typer.Option(
-        min=1, metavar="N", help="Members of a hyperedge: the N largest coefficients of its sample."
+        callback=_whole(1),
+        metavar="N",
+        help="Members of a hyperedge: the N largest coefficients of its sample.",
     ),
 ]
 ErrorWeight = Annotated[
@@ -165,7 +186,8 @@ Preprocessing = Annotated[
     ),
 ]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Threads; all cores if not given.")
+    int | None,
+    typer.Option(callback=_whole(1), metavar="N", help="Threads; all cores if not given."),
 ]
 MemoryBudget = Annotated[
     int | None,
@@ -178,7 +200,9 @@ MemoryBudget = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the random number generator."),
+    typer.Option(
+        callback=_whole(0, 2**32 - 1), metavar="N", help="Seed of the random number generator."
+    ),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files of the same names in OUT.")
@@ -190,6 +214,8 @@ Json = Annotated[
 Suggest = Annotated[
     int | None,
     typer.Option(
-        min=1, metavar="N", help="Write suggestions.csv: the N samples to label next, best first."
+        callback=_whole(1),
+        metavar="N",
+        help="Write suggestions.csv: the N samples to label next, best first.",
     ),
 ]

@@ -44,7 +44,7 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
             _fail(f"error: {where}{error.strerror or error}", 1)
         except InputError as error:
             _fail(f"error: {error}{_option_hint(command, error.parameter)}", 1)
-        except (ValueError, MissingDependencyError) as error:
+        except MissingDependencyError as error:
             _fail(f"error: {error}", 1)
 
     return run

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from enhg._immutable import ImmutableGraph
 from enhg._npz import (
     State,
     require,
@@ -21,8 +21,10 @@ from enhg._npz import (
     saved_parameters,
 )
 from enhg._progress import Progress
-from enhg._validation import check_samples, validated
+from enhg._protocol import is_graph
+from enhg._validation import check_features, check_samples, not_validated, validated
 from enhg.exceptions import InputError
+from enhg.structures._base import Structure
 from enhg.structures._registry import SAVED_STRUCTURES
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
@@ -56,10 +58,7 @@ class Prediction:
 def validate_samples(learner: Any, X: ArrayLike, *, reset: bool = True) -> NDArray:
     """Return X as checked samples; set or check the features that the learner expects."""
     samples = check_samples(X, min_samples=2 if reset else 1)
-    try:
-        validate_data(learner, X, skip_check_array=True, reset=reset)
-    except ValueError as error:
-        raise InputError(str(error), parameter="X") from error
+    check_features(learner, X, reset=reset)
     return samples
 
 
@@ -72,32 +71,84 @@ def fit_structure(learner: Any, samples: NDArray) -> None:
     for name in _STRUCTURE_ATTRIBUTES:
         vars(learner).pop(name, None)  # of an earlier fit
     structure = _fitted_structure(learner.structure, samples, verbose=learner.verbose)
-    graph = structure if isinstance(structure, ImmutableGraph) else structure.graph_
+    graph = _graph(structure)
     if graph.n_vertices != len(samples):
         raise InputError(
             f"structure must have one vertex for each sample of X ({len(samples)}), got "
             f"{graph.n_vertices} vertices",
             parameter="structure",
         )
+    _check_same_features(structure, learner)
     _set_structure(learner, structure, graph)
+
+
+def _graph(structure: Any) -> Any:
+    """Return the graph of a fitted structure, or a graph itself."""
+    graph = structure if is_graph(structure) else getattr(structure, "graph_", None)
+    if not is_graph(graph):
+        raise InputError(
+            "structure must be an estimator whose fit sets graph_, a Hypergraph or a Graph, got "
+            f"{structure!r}",
+            parameter="structure",
+        )
+    return graph
+
+
+def _check_same_features(structure: Any, learner: Any) -> None:
+    """Require that a structure was fitted to the features of the learner, where it has them."""
+    expected, given = getattr(structure, "n_features_in_", None), learner.n_features_in_
+    if expected not in (None, given):
+        raise InputError(
+            f"structure must be fitted to the {given} features of X, got one fitted to {expected}",
+            parameter="structure",
+        )
+    names: Any = getattr(structure, "feature_names_in_", None)
+    own_names = getattr(learner, "feature_names_in_", names)
+    if names is not None and not np.array_equal(names, own_names):
+        raise InputError(
+            "structure must be fitted to the feature names of X, got one fitted to others",
+            parameter="structure",
+        )
 
 
 def _fitted_structure(structure: Any, samples: NDArray, *, verbose: bool) -> Any:
     """Return a fitted clone of the structure; a graph or frozen structure is returned as it is."""
-    if isinstance(structure, ImmutableGraph):
+    if is_graph(structure):
         return structure
     if isinstance(structure, FrozenEstimator):
         check_is_fitted(structure)
         return structure
-    if isinstance(structure, type) or not (structure is None or hasattr(structure, "fit")):
+    if not (structure is None or _is_estimator(structure)):
         raise InputError(
             f"structure must be a structure, a Hypergraph or a Graph, got {structure!r}",
             parameter="structure",
         )
     fitted = ElasticNetHypergraph() if structure is None else clone(structure)
-    with validated():
-        fitted.fit(samples, **({"progress": True} if verbose else {}))
+    options = {"progress": True} if verbose and _fit_has_progress(fitted) else {}
+    with validated() if _is_own(fitted) else not_validated():
+        fitted.fit(samples, **options)
     return fitted
+
+
+def _fit_has_progress(structure: Any) -> bool:
+    """Whether `fit` has a parameter `progress`."""
+    return "progress" in signature(structure.fit).parameters
+
+
+def _is_estimator(value: Any) -> bool:
+    """Whether a value is an estimator that samples alone fit, without labels."""
+    methods = hasattr(value, "fit") and hasattr(value, "get_params")
+    if not methods or isinstance(value, type):
+        return False
+    parameters = list(signature(value.fit).parameters.values())
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return not any(p.default is Parameter.empty and p.kind in positional for p in parameters[1:])
+
+
+def _is_own(structure: Any) -> bool:
+    """Whether a structure is one of this package: it relies on samples that were validated."""
+    kind = type(structure)
+    return issubclass(kind, Structure) and kind.__module__.startswith("enhg.structures.")
 
 
 def _set_structure(learner: Any, structure: Any, graph: Any) -> None:
@@ -118,8 +169,10 @@ def attach(learner: Any, X: ArrayLike, progress: Progress) -> Attachment:
             f"{type(structure).__name__}",
             parameter="structure",
         )
-    with validated():
-        return structure.attach(samples, progress=progress)
+    # The learner's samples have no feature names; X has, if the structure was fitted with them.
+    new = X if hasattr(structure, "feature_names_in_") else samples
+    with validated() if _is_own(structure) else not_validated():
+        return structure.attach(new, progress=progress)
 
 
 def _unfrozen(structure: Any) -> Any:

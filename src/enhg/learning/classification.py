@@ -45,8 +45,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     ----------
     structure : structure, Hypergraph or Graph, default=None
         Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
-        estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, or a fitted structure in
-        scikit-learn's `FrozenEstimator` is used as it is.
+        estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
+        interface, or a fitted structure in scikit-learn's `FrozenEstimator` is used as it is.
     method : {"auto", "diffusion", "poisson"}, default="auto"
         "diffusion" is the method of the paper; "poisson" is more accurate with few labels. "auto":
         "poisson" with fewer than five labels per class on average, otherwise "diffusion".
@@ -306,7 +306,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         require(len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes")
         n, k = model.graph_.n_vertices, len(classes)
         distributions = require_array(state, "label_distributions", (n, k), "f")
-        require(bool((distributions >= 0).all()), "label_distributions")
+        inside = (distributions >= 0) & (distributions <= 1)
+        require(bool(inside.all()), "label_distributions")
         labeled = require_indices(state, "labeled_indices", n)
         codes = require_indices(state, "given_codes", k)
         require(len(codes) == len(labeled), "given_codes")

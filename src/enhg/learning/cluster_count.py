@@ -8,11 +8,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from enhg._npz import State, require, require_array, require_value
-from enhg._protocol import GraphLike
-from enhg._validation import check_whole
+from enhg._protocol import GraphLike, check_graph
+from enhg._validation import check_rng, check_whole
 from enhg.learning.spectral import Spectrum, top_eigenpairs
 
 _MAX_CLUSTERS = 100
@@ -120,9 +119,10 @@ def estimate_clusters(
 
     The eigenvectors have one row for each vertex of the mask, in their order.
     """
+    check_graph(graph)
     if max_clusters is not None:
         check_whole("max_clusters", max_clusters, 1)
-    rng = check_random_state(random_state)
+    rng = check_rng(random_state)
     kept, n_components = large_components(graph)
     part = graph if kept.all() else graph.subhypergraph(kept)
     spectrum = _spectrum(part, n_components, max_clusters, rng)

@@ -10,14 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics import euclidean_distances
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from enhg._npz import State, require, require_array, require_indices, require_state, require_value
+from enhg._npz import (
+    State,
+    require,
+    require_array,
+    require_indices,
+    require_scores,
+    require_state,
+    require_value,
+)
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
-from enhg._validation import check_choice, check_whole
+from enhg._validation import check_choice, check_rng, check_whole
 from enhg.learning._base import (
     Prediction,
     attach,
@@ -57,8 +64,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         estimate is not reliable.
     structure : structure, Hypergraph or Graph, default=None
         Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
-        estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, or a fitted structure in
-        scikit-learn's `FrozenEstimator` is used as it is.
+        estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
+        interface, or a fitted structure in scikit-learn's `FrozenEstimator` is used as it is.
     eigenvector_weighting : {"auto", "equal", "resolvent"}, default="auto"
         "equal": the k first eigenvectors, k the number of clusters (the paper). "resolvent":
         min(5k, k + 200) eigenvectors, each times μ / (1 − λ + μ) with μ = 1 − λ_k (an extension).
@@ -163,7 +170,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             hint = '(the number of samples) or "auto"'
             check_whole("n_clusters", self.n_clusters, 1, n, hint=hint)
         fit_structure(self, samples)
-        rng = check_random_state(self.random_state)
+        rng = check_rng(self.random_state)
         with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
             self._embed_and_cluster(rng)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
@@ -172,6 +179,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice("eigenvector_weighting", self.eigenvector_weighting, ("auto", *_WEIGHTINGS))
         check_whole("n_init", self.n_init, 1)
+        check_rng(self.random_state)
 
     def _is_automatic(self) -> bool:
         return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
@@ -325,8 +333,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         model.embedding_ = require_array(state, "embedding", (n, m))
         model.labels_ = require_indices(state, "labels", k)
         require(len(model.labels_) == n, "labels")
-        model.confidence_ = require_array(state, "confidence", (n,))
-        model.boundary_scores_ = require_array(state, "boundary_scores", (n,))
+        model.confidence_ = require_scores(state, "confidence", n)
+        model.boundary_scores_ = require_scores(state, "boundary_scores", n)
         model.eigenvector_weighting_ = require_value(state, "eigenvector_weighting", str)
         require(model.eigenvector_weighting_ in _WEIGHTINGS, "eigenvector_weighting")
         model.spectrum_ = Spectrum.from_state(require_state(state, "spectrum"))

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
-from sklearn.utils import check_random_state
 
 from enhg._npz import State, require, require_array
 from enhg._protocol import GraphLike
-from enhg._validation import check_whole
+from enhg._validation import check_rng, check_whole
 from enhg.exceptions import warn_not_converged
 from enhg.preprocessing._arrays import unit_length
 
@@ -295,7 +294,7 @@ def _filtered(
     Where multiple or clustered eigenvalues slow this down, the block is widened.
     """
     theta, low, n = graph.theta, graph.theta_lower_bound, graph.n_vertices
-    rng = check_random_state(random_state)
+    rng = check_rng(random_state)
     block = rng.standard_normal((n, count + max(10, count // 2)))
     cut, worst = 0.5, np.inf
     for _ in range(_MAX_ITERATIONS):

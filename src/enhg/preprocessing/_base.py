@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from enhg._npz import State
-from enhg._validation import check_samples
+from enhg._validation import check_features, check_samples
 from enhg.preprocessing._arrays import normalized
 
 
@@ -40,7 +40,7 @@ class SampleTransformer(TransformerMixin, BaseEstimator, ABC):
         self
         """
         samples = check_samples(X)
-        validate_data(self, X, skip_check_array=True)
+        check_features(self, X, reset=True)
         self._learn(samples)
         return self
 
@@ -58,7 +58,7 @@ class SampleTransformer(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         samples = check_samples(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_features(self, X, reset=False)
         return self._apply(samples)
 
     def _learn(self, samples: NDArray) -> None:

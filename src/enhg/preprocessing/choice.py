@@ -9,9 +9,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from enhg._npz import State, require, require_state, require_value
-from enhg._validation import check_choice, check_samples
+from enhg._validation import check_choice, check_samples, not_validated, validated
 from enhg.exceptions import InputError
 from enhg.preprocessing._arrays import evenly_spaced, normalized, principal_directions
 from enhg.preprocessing._base import SampleTransformer
@@ -60,13 +62,15 @@ def make_preprocessing(preprocessing: Preprocessing, X: ArrayLike) -> Any:
         - "lift": `Lifting`;
         - "none": `Identity`;
         - "auto": one of them, see `choose_preprocessing`;
-        - a scikit-learn transformer or `Pipeline`, which is cloned.
+        - a scikit-learn transformer or `Pipeline`, which is cloned, and receives a copy of the
+          samples as an array, without feature names;
+        - a fitted transformer in scikit-learn's `FrozenEstimator`, which is used as it is.
     X : array-like of shape (n_samples, n_features)
 
     Returns
     -------
     transformer
-        Fitted to X.
+        Fitted to X, or the frozen one.
 
     Examples
     --------
@@ -84,7 +88,30 @@ def make_preprocessing(preprocessing: Preprocessing, X: ArrayLike) -> Any:
             f"{preprocessing!r}",
             parameter="preprocessing",
         )
-    return clone(preprocessing).fit(X)
+    if isinstance(preprocessing, FrozenEstimator):
+        return _fitted_to_features(preprocessing, X)
+    return _fit_given(clone(preprocessing), X)
+
+
+def _fit_given(transformer: Any, X: ArrayLike) -> Any:
+    if is_own(transformer):
+        return transformer.fit(X)
+    samples = check_samples(X).copy()  # a transformer of another package may work in place
+    with not_validated():
+        return transformer.fit(samples)
+
+
+def _fitted_to_features(frozen: FrozenEstimator, X: ArrayLike) -> FrozenEstimator:
+    """Return a frozen transformer; require that it was fitted to as many features as X has."""
+    check_is_fitted(frozen)
+    expected, given = getattr(frozen, "n_features_in_", None), check_samples(X).shape[1]
+    if expected not in (None, given):
+        raise InputError(
+            f"preprocessing must be fitted to the {given} features of X, got one fitted to "
+            f"{expected}",
+            parameter="preprocessing",
+        )
+    return frozen
 
 
 def choose_preprocessing(X: ArrayLike) -> str:
@@ -160,9 +187,10 @@ def preprocessing_from_state(state: State) -> SampleTransformer:
 
 def _fit_chosen(X: ArrayLike) -> SampleTransformer:
     samples = check_samples(X)
-    transformer = _MAKERS[_by_statistics(samples)]().fit(samples)
-    if isinstance(transformer, Smoothing) and transformer.n_steps_ == 0:
-        return SampleNormalizer().fit(samples)
+    with validated():
+        transformer = _MAKERS[_by_statistics(samples)]().fit(samples)
+        if isinstance(transformer, Smoothing) and transformer.n_steps_ == 0:
+            return SampleNormalizer().fit(samples)
     return transformer
 
 
@@ -177,26 +205,28 @@ def _by_statistics(X: NDArray) -> str:
     return "smooth" if effective_dimension(samples) >= _LEAST_DIMENSION else "zero_mean"
 
 
-def effective_dimension(X: NDArray) -> float:
+def effective_dimension(X: ArrayLike) -> float:
     """(Σₖ sₖ²)²/Σₖ sₖ⁴ over the singular values s of the centered samples.
 
     It is the number of directions if all have the same spread, and 0 if all samples are equal.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
 
     Returns
     -------
     float
     """
-    X = (X - X.mean(axis=0)).astype(np.float64)
-    products = X @ X.T if len(X) < X.shape[1] else X.T @ X
+    samples = check_samples(X)
+    centered = (samples - samples.mean(axis=0)).astype(np.float64)
+    n, d = centered.shape
+    products = centered @ centered.T if n < d else centered.T @ centered
     fourth_powers = float((products**2).sum())
     return float(np.trace(products)) ** 2 / fourth_powers if fourth_powers > 0 else 0.0
 
 
-def weak_contrast(X: NDArray) -> float:
+def weak_contrast(X: ArrayLike) -> float:
     """Contrast of the nearest sample in the weak directions, relative to that of noise.
 
         (1/n) Σᵢ max_{j≠i} cᵢⱼ / (σ_c √(2 ln n))
@@ -207,20 +237,22 @@ def weak_contrast(X: NDArray) -> float:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
         With zero mean and unit length; at most 2000 of them, evenly spaced, are used.
     """
-    X = evenly_spaced(X, _SAMPLES)
-    X = X - X.mean(axis=0)
-    spreads, directions = principal_directions(X)
+    samples = evenly_spaced(check_samples(X), _SAMPLES)
+    centered = samples - samples.mean(axis=0)
+    spreads, directions = principal_directions(centered)
     stronger = np.cumsum(spreads**2) - spreads**2
     weak = stronger >= _STRONG_VARIANCE * (spreads**2).sum()
-    if len(X) < 3 or not weak.any():
+    n = len(centered)
+    if n < 3 or not weak.any():
         return 0.0
-    points = X @ directions[:, weak]
-    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.finfo(X.dtype).tiny)
+    points = centered @ directions[:, weak]
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    points /= np.maximum(lengths, np.finfo(centered.dtype).tiny)
     cosines = points @ points.T
-    deviation = cosines[~np.eye(len(X), dtype=bool)].std()
+    deviation = cosines[~np.eye(n, dtype=bool)].std()
     cosines[cosines > _COPY] = -1
-    of_noise = max(deviation * np.sqrt(2 * np.log(len(X))), np.finfo(float).tiny)
+    of_noise = max(deviation * np.sqrt(2 * np.log(n)), np.finfo(float).tiny)
     return float(cosines.max(axis=1).mean() / of_noise)

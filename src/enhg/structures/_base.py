@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import kneighbors_graph
 
 from enhg._progress import Progress
-from enhg._validation import check_samples, check_whole, validated
+from enhg._validation import check_features, check_samples, check_whole, not_validated, validated
 from enhg.exceptions import InputError
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
@@ -31,6 +30,8 @@ class Structure(BaseEstimator, ABC):
     samples_ : ndarray of shape (n_samples, n_features)
         The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
     """
 
     preprocessing: Preprocessing
@@ -55,9 +56,10 @@ class Structure(BaseEstimator, ABC):
         """
         self._check_parameters()
         samples = check_samples(X, min_samples=2)
+        check_features(self, X, reset=True)
         with validated():
             self.preprocessing_ = make_preprocessing(self.preprocessing, samples)
-        self.samples_, self.n_features_in_ = samples, samples.shape[1]
+        self.samples_ = samples
         preprocessed = preprocess(self.preprocessing_, samples)
         with validated():
             self._build(preprocessed, progress)
@@ -72,11 +74,13 @@ class Structure(BaseEstimator, ABC):
 
 
 def preprocess(transformer: Any, samples: NDArray) -> NDArray:
-    """Transform validated samples; the output of a transformer of another package is validated."""
-    with validated():
-        transformed = transformer.transform(samples)
-    with validated() if is_own(transformer) else nullcontext():
-        transformed = check_samples(transformed, name="the output of preprocessing")
+    """Transform validated samples; those of a transformer of another package are validated."""
+    if is_own(transformer):
+        with validated():
+            return check_samples(transformer.transform(samples))
+    with not_validated():
+        # A copy, since the transformer may work in place.
+        transformed = _dense_output(transformer.transform(samples.copy()))
     if len(transformed) != len(samples):
         raise InputError(
             f"preprocessing must keep the number of samples ({len(samples)}), got a transformer "
@@ -84,6 +88,16 @@ def preprocess(transformer: Any, samples: NDArray) -> NDArray:
             parameter="preprocessing",
         )
     return transformed
+
+
+def _dense_output(output: Any) -> NDArray:
+    if sparse.issparse(output):
+        raise InputError(
+            f"preprocessing must return an array, got a sparse {type(output).__name__}",
+            parameter="preprocessing",
+        )
+    name = "the output of preprocessing"
+    return check_samples(output, name=name, parameter="preprocessing")
 
 
 def neighbor_distances(X: NDArray, n_neighbors: int) -> sparse.csr_array:

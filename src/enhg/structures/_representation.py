@@ -40,6 +40,7 @@ class RepresentationStructure(Structure):
     def _check_parameters(self) -> None:
         problem = self._objective()
         Problem(problem["gamma"], problem["lam"], problem["loss"], problem["gamma_scale"])
+        check_positive("tol", self.tol)
         self._check_error_weight()
 
     def _check_error_weight(self) -> None:

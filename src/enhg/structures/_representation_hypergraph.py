@@ -16,12 +16,13 @@ from enhg._npz import (
     require,
     require_array,
     require_parameters,
+    require_scores,
     require_state,
     require_value,
     saved_parameters,
 )
 from enhg._progress import Progress
-from enhg._validation import check_positive, check_samples, validated
+from enhg._validation import check_features, check_positive, check_samples, validated
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 from enhg.preprocessing._arrays import normalized
@@ -137,11 +138,7 @@ class RepresentationHypergraph(RepresentationStructure):
         """
         check_is_fitted(self)
         samples = check_samples(X)
-        if samples.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X must have the {self.n_features_in_} features of fit, got {samples.shape[1]}",
-                parameter="X",
-            )
+        check_features(self, X, reset=False)
         preprocessed = preprocess(self.preprocessing_, samples)
         with validated():
             representation = self._represent(preprocessed, progress, self.representation_.samples)
@@ -167,10 +164,7 @@ class RepresentationHypergraph(RepresentationStructure):
         ndarray of shape (n_rows, n_features)
         """
         check_is_fitted(self)
-        indices = np.arange(len(self.samples_))
-        if rows is not None:
-            chosen = np.atleast_1d(rows)
-            indices = indices[chosen if chosen.dtype == bool else chosen.astype(int)]
+        indices = _checked_rows(rows, len(self.samples_))
         targets = self.samples_[indices].astype(np.float64)
         sums = self.representation_.coefficients[indices] @ self.samples_
         sums -= sums.mean(axis=1, keepdims=True)
@@ -260,8 +254,27 @@ class RepresentationHypergraph(RepresentationStructure):
         self.member_coefficients_ = member_coefficients(
             self.representation_.coefficients, self.graph_
         )
-        scores = self.outlier_scores_ = require_array(state, "outlier_scores", (n,), "f")
-        require(bool(((scores >= 0) & (scores <= 1)).all()), "outlier_scores")
+        self.outlier_scores_ = require_scores(state, "outlier_scores", n)
+
+
+def _checked_rows(rows: ArrayLike | None, n_samples: int) -> NDArray:
+    """Return the indices of rows given by index or mask; negative ones count from the end."""
+    if rows is None:
+        return np.arange(n_samples)
+    chosen = np.atleast_1d(np.asarray(rows) if np.size(rows) else np.array([], dtype=int))
+    fits, value = False, f"shape {chosen.shape} and dtype {chosen.dtype}"
+    if chosen.dtype == bool:
+        fits = chosen.shape == (n_samples,)
+    elif chosen.ndim == 1 and chosen.dtype.kind in "iu":
+        outside = chosen[(chosen < -n_samples) | (chosen >= n_samples)]
+        fits, value = not outside.size, f"{outside[:1].tolist()}"
+    if not fits:
+        raise InputError(
+            f"rows must be indices of the {n_samples} samples or a mask of as many booleans, got "
+            f"{value}",
+            parameter="rows",
+        )
+    return np.arange(n_samples)[chosen]
 
 
 def _as_bytes(X: NDArray) -> NDArray:

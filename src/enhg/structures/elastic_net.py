@@ -40,7 +40,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: "zero_mean", "unit", "whiten", "smooth", "lift", "none",
         "auto" (chosen from the samples, see `enhg.preprocessing.choose_preprocessing`) or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array (without feature names).
     hyperedges : HyperedgeRule, optional
         Which coefficients make a sample a member, memberships and hyperedge weights;
         `HyperedgeRule()` by default: the 10 largest |zᵢⱼ|.
@@ -75,6 +75,8 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     samples_ : ndarray of shape (n_samples, n_features)
         The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     See Also
     --------

@@ -23,7 +23,7 @@ class GaussianGraph(Structure):
         √t in multiples of the median distance of all pairs.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
 
     Attributes
     ----------
@@ -32,6 +32,8 @@ class GaussianGraph(Structure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     References
     ----------

@@ -6,12 +6,19 @@ import warnings
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from enhg._npz import State, require_parameters, saved_parameters
-from enhg._validation import check_choice, check_fraction, check_nonnegative, check_whole
+from enhg._validation import (
+    check_choice,
+    check_fraction,
+    check_nonnegative,
+    check_whole,
+    real_csr,
+)
+from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 from enhg.structures._kernels import products_on_pattern
 
@@ -96,12 +103,12 @@ class HyperedgeRule(BaseEstimator):
         else:
             check_nonnegative("threshold", value)
 
-    def build(self, coefficients: sparse.csr_array) -> Hypergraph:
+    def build(self, coefficients: ArrayLike | sparse.csr_array) -> Hypergraph:
         """The hypergraph of a square matrix of coefficients.
 
         Parameters
         ----------
-        coefficients : csr_array of shape (n_samples, n_samples)
+        coefficients : array-like or sparse matrix of shape (n_samples, n_samples)
             Z; row i represents sample i.
 
         Returns
@@ -109,20 +116,24 @@ class HyperedgeRule(BaseEstimator):
         Hypergraph
             With n_samples vertices and as many hyperedges.
         """
-        compared = coefficients
+        compared = z = _checked_coefficients(coefficients)
+        if z.shape[0] != z.shape[1]:
+            raise InputError(
+                f"coefficients must be square, got shape {z.shape}", parameter="coefficients"
+            )
         if self.symmetrize:
-            magnitudes = _magnitudes(coefficients, positive=self.positive)
+            magnitudes = _magnitudes(z, positive=self.positive)
             compared = sparse.csr_array(magnitudes + magnitudes.T) / 2
         members = self.select(compared)
-        weights = self._weights(coefficients, members)
+        weights = self._weights(z, members)
         return Hypergraph(incidence_matrix(self.memberships(members)), replace_zeros(weights))
 
-    def select(self, coefficients: sparse.csr_array) -> sparse.csr_array:
+    def select(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
         """The magnitudes of the coefficients that make samples members, row by row.
 
         Parameters
         ----------
-        coefficients : csr_array of shape (n_rows, n_samples)
+        coefficients : array-like or sparse matrix of shape (n_rows, n_samples)
 
         Returns
         -------
@@ -136,7 +147,7 @@ class HyperedgeRule(BaseEstimator):
         """
         self.check_parameters()
         threshold = _THRESHOLDS[self.selection] if self.threshold is None else self.threshold
-        z = _magnitudes(coefficients, positive=self.positive)
+        z = _magnitudes(_checked_coefficients(coefficients), positive=self.positive)
         row = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
         if self.selection == "top":
             kept = np.empty(z.nnz, bool)
@@ -245,6 +256,15 @@ def warn_of_empty_rows(coefficients: sparse.csr_array) -> None:
             "neither zero nor constant",
             stacklevel=4,
         )
+
+
+def _checked_coefficients(coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
+    z = real_csr(coefficients, "coefficients")
+    if not np.isfinite(z.data).all():
+        raise InputError(
+            "coefficients must be finite, got NaN or infinity", parameter="coefficients"
+        )
+    return z
 
 
 def _magnitudes(Z: sparse.csr_array, *, positive: bool) -> sparse.csr_array:

@@ -39,6 +39,8 @@ class L1Hypergraph(RepresentationHypergraph):
     preprocessing_ : transformer
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     See Also
     --------

@@ -33,7 +33,7 @@ class LaplacianEigenmapGraph(Structure):
         √t in multiples of the median distance of neighbors.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
 
     Attributes
     ----------
@@ -42,6 +42,8 @@ class LaplacianEigenmapGraph(Structure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     References
     ----------

@@ -32,7 +32,7 @@ class LowRankGraph(Structure):
         2 in the text of the source, 4 in programs that implement it.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
     tol : float, default=1e-3
         Bound on the relative duality gap; a warning is issued if it is not reached.
     max_iter : int, default=1000
@@ -45,6 +45,8 @@ class LowRankGraph(Structure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     See Also
     --------

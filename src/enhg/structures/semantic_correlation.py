@@ -31,7 +31,7 @@ class SemanticCorrelationHypergraph(RepresentationStructure):
         Members of a hyperedge beside its centroid; 5 in the paper.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional
@@ -48,6 +48,8 @@ class SemanticCorrelationHypergraph(RepresentationStructure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     See Also
     --------

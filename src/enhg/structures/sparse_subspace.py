@@ -37,7 +37,7 @@ class SparseSubspaceGraph(RepresentationStructure):
         α_e, the relative weight of sparse errors, 20 for faces in the source; None for ε = 0.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer.
+        scikit-learn transformer, which receives an array.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional
@@ -58,6 +58,8 @@ class SparseSubspaceGraph(RepresentationStructure):
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
     n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     References
     ----------
