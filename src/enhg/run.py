@@ -137,7 +137,7 @@ class Spreading:
     Attributes
     ----------
     method : str
-        "diffusion" or "poisson".
+        "diffusion", "poisson" or "discriminant".
     n_given : int
         Number of given labels.
     n_disputed : int

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 PREPROCESSINGS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
-METHODS = ("auto", "diffusion", "poisson")
+METHODS = ("auto", "diffusion", "poisson", "discriminant")
 
 
 def _parse_size(text: str) -> tuple[int, int]:
@@ -118,7 +118,8 @@ Method = Annotated[
     typer.Option(
         callback=_check_method,
         metavar="NAME",
-        help="How labels spread: diffusion, poisson (for very few labels), or auto, which chooses.",
+        help="How labels spread: diffusion, poisson (for very few labels), discriminant (diffusion "
+        "of linear discriminants), or auto, which chooses between the first two.",
     ),
 ]
 Alpha = Annotated[

@@ -12,6 +12,12 @@ Row = tuple[str, str]
 
 _MOST_SIZES = 10  # groups up to which every size is listed
 
+_METHODS = {
+    "diffusion": "diffusion",
+    "poisson": "Poisson learning",
+    "discriminant": "diffusion of linear discriminants",
+}
+
 
 def rows(run: Run) -> list[Row]:
     """Lines of the summary: a name and a text each."""
@@ -113,7 +119,7 @@ def _groups_text(run: Run) -> str:
     if run.spreading is not None:
         labels = counted(run.spreading.n_given, "label")
         share = run.spreading.n_given / run.input.n_samples
-        method = "Poisson learning" if run.spreading.method == "poisson" else "diffusion"
+        method = _METHODS[run.spreading.method]
         return f"{count}, from {labels} ({share:.1%}) by {method}"
     estimate = ""
     if run.estimate is not None:

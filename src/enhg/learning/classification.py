@@ -24,12 +24,14 @@ from enhg.learning._base import (
 )
 from enhg.learning._labels import check_labels, missing_marker
 from enhg.learning.diffusion import component_sums, diffuse, poisson
+from enhg.learning.discriminants import discriminant_distributions
 from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Spectrum, eigenpairs_on, fragments, n_eigenvectors
 
 # Labels per class on average; with fewer, Poisson learning is more accurate (docs/practice.md).
 _MIN_DIFFUSION_LABELS = 5
+_METHODS = ("diffusion", "poisson", "discriminant")
 
 
 class HypergraphClassifier(ClassifierMixin, BaseEstimator):
@@ -39,7 +41,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     Y has one column per class, with 1 where the label is given. The label of a sample is the
     class of the largest entry of its row of F. With very few labels, F is the positive part of the
-    solution of Poisson learning (an extension).
+    solution of Poisson learning (an extension). Class probabilities of linear discriminants can
+    take the place of the zero rows of Y (an extension).
 
     Parameters
     ----------
@@ -47,11 +50,15 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
         estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
         interface, or a fitted structure in scikit-learn's `FrozenEstimator` is used as it is.
-    method : {"auto", "diffusion", "poisson"}, default="auto"
+    method : {"auto", "diffusion", "poisson", "discriminant"}, default="auto"
         "diffusion" is the method of the paper; "poisson" is more accurate with few labels. "auto":
         "poisson" with fewer than five labels per class on average, otherwise "diffusion".
+        "discriminant" diffuses the class probabilities of linear discriminants that are fitted to
+        the labeled samples. It is meant for samples whose classes are linearly separable, such as
+        embeddings of neural networks, and needs more labels than classes.
     alpha : float, default=0.98
-        α in (0, 1) of diffusion. Labels reach further with larger values.
+        α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
+        larger values.
     class_balance : {"equal", "labels", "none"}, default="equal"
         Scaling of the columns of F. With diffusion, to equal sums, to sums in proportion to the
         given labels, or none (the paper): without scaling, the class with most labels dominates as
@@ -78,7 +85,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     unreached_ : ndarray of bool of shape (n_samples,)
         Samples that no label reaches: in connected components without a label, or too far from all
         labels for F to be positive in floating-point numbers.
-    method_ : {"diffusion", "poisson"}
+    method_ : {"diffusion", "poisson", "discriminant"}
         The method that was used.
     labeled_indices_ : ndarray of int
         The samples with a given label.
@@ -116,7 +123,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     labeled_indices_: NDArray
     graph_: GraphLike
     structure_: Any
-    method_: Literal["diffusion", "poisson"]
+    method_: Literal["diffusion", "poisson", "discriminant"]
     boundary_scores_: NDArray
     outlier_scores_: NDArray
     _spectrum: Spectrum | None
@@ -125,7 +132,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         structure: BaseEstimator | GraphLike | None = None,
-        method: Literal["auto", "diffusion", "poisson"] = "auto",
+        method: Literal["auto", "diffusion", "poisson", "discriminant"] = "auto",
         alpha: float = 0.98,
         class_balance: Literal["equal", "labels", "none"] = "equal",
         verbose: bool = False,
@@ -154,34 +161,37 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
         self.method_ = self._choose_method()
-        self._set_labels(_rows_to_sum_one(self._propagate(Y)), codes)
+        if self.method_ == "discriminant":
+            F = self._diffuse(discriminant_distributions(samples, Y))
+        else:
+            F = self._propagate_by_poisson(Y) if self.method_ == "poisson" else self._diffuse(Y)
+        self._set_labels(_rows_to_sum_one(F), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
 
     def _check_parameters(self) -> None:
         check_choice("class_balance", self.class_balance, ("equal", "labels", "none"))
-        check_choice("method", self.method, ("auto", "diffusion", "poisson"))
+        check_choice("method", self.method, ("auto", *_METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
 
-    def _choose_method(self) -> Literal["diffusion", "poisson"]:
+    def _choose_method(self) -> Literal["diffusion", "poisson", "discriminant"]:
         if self.method != "auto":
             return self.method
         few = len(self.labeled_indices_) < _MIN_DIFFUSION_LABELS * len(self.classes_)
         return "poisson" if few else "diffusion"
 
-    def _propagate(self, Y: NDArray) -> NDArray:
-        """Return F: non-negative, with rows of zeros where no label arrives."""
-        if self.method_ == "poisson":
-            return self._propagate_by_poisson(Y)
+    def _diffuse(self, Y: NDArray) -> NDArray:
+        """Return (I − αΘ)⁻¹ Y, non-negative and balanced; rows of zeros where no label arrives."""
         F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
         if self.class_balance != "none":
             F /= F.sum(axis=0)
         if self.class_balance == "labels":
-            F *= Y.sum(axis=0)
+            F *= Y[self.labeled_indices_].sum(axis=0)
         return F
 
     def _propagate_by_poisson(self, Y: NDArray) -> NDArray:
+        """Return the positive part of the solution of Poisson learning, balanced."""
         F = np.maximum(poisson(self.graph_, Y), 0)
         if self.class_balance == "equal":
             F /= Y.sum(axis=0)
@@ -313,7 +323,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         require(len(codes) == len(labeled), "given_codes")
         require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
         method = require_value(state, "method", str)
-        require(method in ("diffusion", "poisson"), "method")
+        require(method in _METHODS, "method")
         model.classes_, model.labeled_indices_, model.method_ = classes, labeled, method
         model._set_labels(distributions, codes)
         return model

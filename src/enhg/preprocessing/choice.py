@@ -39,7 +39,7 @@ _SAVED: dict[str, type[SampleTransformer]] = {
 }
 
 # Of fewer features the mean and length of a sample are a large part of its information.
-_LIFTED_BELOW = 16
+MIN_DIRECTIONAL_FEATURES = 16
 # The sparse errors that whitened samples need take the square of the number of features.
 _MOST_WHITENED = 8192
 _LEAST_CONTRAST = 1.3
@@ -195,7 +195,7 @@ def _fit_chosen(X: ArrayLike) -> SampleTransformer:
 
 
 def _by_statistics(X: NDArray) -> str:
-    if X.shape[1] < _LIFTED_BELOW:
+    if X.shape[1] < MIN_DIRECTIONAL_FEATURES:
         return "lift"
     if X.shape[1] > _MOST_WHITENED:
         return "zero_mean"
