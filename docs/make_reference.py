@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -62,12 +63,26 @@ def entry(name: str, value: object) -> str:
     """Heading, signature and docstring of a class or function, and the methods of a class."""
     blocks = [signature(name, value), description(value)]
     if inspect.isclass(value):
+        for attribute in public_properties(value):
+            text = description(getattr(value, attribute))
+            blocks += ["", indent(f".{attribute}"), indent(text)]
         for attribute in public_methods(value):
             method = getattr(value, attribute)
             heading = indent(signature(f".{attribute}", method))
             blocks += ["", heading, indent(description(method))]
     body = "\n".join(blocks).rstrip()
     return f"### `{name}`\n```text\n{body}\n```\n"
+
+
+def public_properties(kind: type) -> list[str]:
+    """Names of the documented properties, in alphabetical order, fitted attributes excepted."""
+    return sorted(
+        name
+        for name, value in inspect.getmembers(kind)
+        if isinstance(value, property | cached_property)
+        and not name.startswith("_")
+        and not name.endswith("_")
+    )
 
 
 def public_methods(kind: type) -> list[str]:

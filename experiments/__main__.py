@@ -161,6 +161,22 @@ def practice(
 
 @app.command()
 @errors_in_one_line
+def quality(data: Data, quiet: Quiet = False) -> None:
+    """Compare the defaults with other libraries; store the scores and write docs/quality.md.
+
+    DIR holds the files of all data sets of the page. umap-learn and graphlearning are needed: pip
+    install '.[quality]'.
+    """
+    from experiments import quality
+    from experiments.pages import write_pages
+
+    with Stages(quiet).stage("quality", "data sets") as progress:
+        quality.measure(data, progress)
+    write_pages()
+
+
+@app.command()
+@errors_in_one_line
 def report(
     run: Annotated[
         Path | None,
@@ -169,7 +185,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write docs/reproduction.md, docs/defaults.md and docs/practice.md from stored results.
+    """Write the pages reproduction, defaults, practice and quality of docs/ from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction.

@@ -38,7 +38,7 @@ class Hypergraph(ImmutableGraph):
         d(v) = Σ_e w(e) h(v, e),   δ(e) = Σ_v h(v, e),
         Θ = D_v^-½ H W D_e^-1 Hᵀ D_v^-½,   L = I − Θ
 
-    Every hyperedge has a member and every vertex is a member of a hyperedge, so that all degrees
+    Every hyperedge contains a vertex and every vertex is in a hyperedge, so that all degrees
     are positive. Two hypergraphs are equal if their incidence and weights are.
 
     Parameters
@@ -216,7 +216,7 @@ class Hypergraph(ImmutableGraph):
         Parameters
         ----------
         edges : iterable of iterables of int, or of mappings from int to float
-            The members of every hyperedge, each counted once; for soft memberships, a mapping
+            The vertices of every hyperedge, each counted once; for soft memberships, a mapping
             from member to membership h(v, e).
         n_vertices : int, optional
             The largest index plus one by default.
@@ -245,7 +245,7 @@ class Hypergraph(ImmutableGraph):
         return cls(sparse.csc_array(columns, shape=(n_vertices, len(members))), weights)
 
     def edges(self) -> list[NDArray[np.intp]]:
-        """Return the members of every hyperedge, ascending; ``incidence`` has their memberships.
+        """Return the vertices of every hyperedge, ascending; ``incidence`` has their memberships.
 
         Examples
         --------

@@ -35,7 +35,7 @@ _METHODS = ("diffusion", "poisson", "discriminant")
 
 
 class HypergraphClassifier(ClassifierMixin, BaseEstimator):
-    """Semi-supervised classification by label propagation over a hypergraph.
+    """Semi-supervised classification by diffusion of labels over a hypergraph.
 
         F = (I − αΘ)⁻¹ Y
 
@@ -63,7 +63,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Scaling of the columns of F. With diffusion, to equal sums, to sums in proportion to the
         given labels, or none (the paper): without scaling, the class with most labels dominates as
         α tends to 1. With Poisson learning, "equal" divides a column by the number of labels of
-        its class, and the others leave it as it is.
+        its class, and the others leave it as it is. "equal" suits classes of similar size.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -144,7 +144,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Propagate the given labels to all samples.
+        """Diffuse the given labels to all samples.
 
         Parameters
         ----------
@@ -242,7 +242,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return the distributions over `classes_` of samples, in `fit` or new.
 
-        The distribution of a sample is the mean of those of its members among the samples of
+        Samples of `fit` are treated as new ones. The distribution of a sample is the mean of those
+        of its members among the samples of
         `fit`, weighted by their memberships. A row of zeros means that no label reaches the sample.
         """
         return self._distributions(attach(self, X, None).memberships)

@@ -52,7 +52,7 @@ _MIN_THREADED_SAMPLES = 10_000
 
 
 class HypergraphClustering(ClusterMixin, BaseEstimator):
-    """Spectral clustering by the largest eigenvectors of Θ of a hypergraph.
+    """Spectral clustering by the eigenvectors of the largest eigenvalues of Θ of a hypergraph.
 
     The samples are embedded by the eigenvectors of the largest eigenvalues of Θ = I − L, one row of
     weighted entries each, and the rows are clustered by k-means.
@@ -70,7 +70,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         "equal": the k first eigenvectors, k the number of clusters (the paper). "resolvent":
         min(5k, k + 200) eigenvectors, each times μ / (1 − λ + μ) with μ = 1 − λ_k (an extension).
         "auto": both, and the partition with the larger entropy of cluster sizes,
-        −Σ (n_c/n) ln(n_c/n), is kept (docs/defaults.md).
+        −Σ (n_c/n) ln(n_c/n), is kept (docs/defaults.md); not for clusters of very different sizes.
     normalize_rows : bool, default=True
         Scale the rows of the embedding to unit length (an extension).
     n_init : int, default=30
@@ -268,7 +268,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
         """Return cluster, confidence and outlier score of samples, in `fit` or new.
 
-        A sample is embedded at the mean of its members among the samples of `fit`, weighted by
+        Samples of `fit` are treated as new ones, with themselves among the atoms. A sample is
+        embedded at the mean of its members among the samples of `fit`, weighted by
         their memberships, and assigned to the nearest center. Without a member it has the label −1
         and the confidence 0.
 

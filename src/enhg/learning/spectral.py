@@ -57,9 +57,12 @@ class Spectrum:
         )
 
     def on_vertices(self, mask: NDArray[np.bool_]) -> Spectrum:
-        """Return the eigenpairs of a larger graph, whose vertices of a mask are those of this one.
+        """Extend the eigenvectors by zeros to a larger graph.
 
-        The eigenvectors are zero on the other vertices.
+        Parameters
+        ----------
+        mask : ndarray of bool
+            The vertices of this graph among those of the larger one.
         """
         if mask.all():
             return self

@@ -26,7 +26,7 @@ _SAMPLES = 5000
 
 
 class Whitening(OneToOneFeatureMixin, SampleTransformer):
-    """Damp the principal directions of the samples to about one spread.
+    """Whitening with a ceiling: scale the strong principal directions to about equal variance.
 
         x ↦ y/‖y‖,   y = (x' − μ) + V diag(c) Vᵀ(x' − μ),   cₖ = (1 + (sₖ/0.02s₁)²)^-½ − 1
 

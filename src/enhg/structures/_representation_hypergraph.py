@@ -152,7 +152,8 @@ class RepresentationHypergraph(RepresentationStructure):
             x̂ᵢ = x̄ᵢ + c(yᵢ − ȳᵢ),   yᵢ = Σⱼ zᵢⱼxⱼ
 
         with the samples x before preprocessing. Means are over the features, and c is the
-        least-squares factor from yᵢ − ȳᵢ to xᵢ: x̂ᵢ has the brightness and contrast of xᵢ.
+        least-squares factor: x̂ᵢ is the best affine fit of yᵢ to xᵢ, and has its mean. Z is fitted
+        to the preprocessed samples.
 
         Parameters
         ----------

@@ -65,7 +65,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         sᵢ = 1 − max(cᵢ, min(1, maxₖ |xᵢₖ|/(γₑ‖xᵢ‖))),   cᵢ = max_{j∈Eᵢ} |cos(xᵢ, xⱼ)|
 
         of the preprocessed samples, from 0 (a copy of another sample) to 1 (orthogonal to all
-        others). If Eᵢ is empty, cᵢ is over all j ≠ i; if `error_weight_` is None, sᵢ = 1 − cᵢ. If
+        members). If Eᵢ is empty, cᵢ is over all j ≠ i; if `error_weight_` is None, sᵢ = 1 − cᵢ. If
         `preprocessing_` is a `Whitening`, sᵢ is the mean of this and of 1 − cᵢ of the samples with
         zero mean and unit length in place of the whitened ones.
     error_weight_ : float or None

@@ -57,7 +57,7 @@ class HyperedgeRule(BaseEstimator):
     membership : {"soft", "binary"}, default="soft"
         h(j, eᵢ) as above (an extension), or 1 (the paper).
     weighting : {"product", "cosine", "uniform", "coefficient_sum"}, default="product"
-        w(eᵢ) as above (the paper), the same with zᵢ scaled to unit length, 1, or Σ_{j∈Eᵢ} |zᵢⱼ|.
+        w(eᵢ) as above (the paper), the same with all zᵢ at unit length, 1, or Σ_{j∈Eᵢ} |zᵢⱼ|.
 
     Examples
     --------
