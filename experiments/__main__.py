@@ -165,14 +165,15 @@ def quality(data: Data, quiet: Quiet = False) -> None:
     """Compare the defaults with other libraries; store the scores and write docs/quality.md.
 
     DIR holds the files of all data sets of the page. umap-learn and graphlearning are needed: pip
-    install '.[quality]'.
+    install '.[quality]'. Scores are stored in experiments/results/quality.csv.gz as they are
+    computed; remove that file to measure anew.
     """
-    from experiments import quality
-    from experiments.pages import write_pages
+    from experiments import quality, quality_page
+    from experiments.paths import DOCS
 
     with Stages(quiet).stage("quality", "data sets") as progress:
         quality.measure(data, progress)
-    write_pages()
+    (DOCS / "quality.md").write_text(quality_page.page(quality.FILE), encoding="utf-8")
 
 
 @app.command()
@@ -185,7 +186,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write the pages reproduction, defaults, practice and quality of docs/ from stored results.
+    """Write the pages reproduction, defaults and practice of docs/ from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction.

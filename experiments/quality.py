@@ -33,7 +33,7 @@ from enhg.exceptions import InputError
 from enhg.io import read_samples
 from experiments.paths import RESULTS
 from experiments.protocol import Draw, draw_labels
-from experiments.tabular import write_csv
+from experiments.tabular import read_records, write_csv
 
 FILE = RESULTS / "quality.csv.gz"
 """The scores of single runs."""
@@ -131,7 +131,9 @@ def _graphlearning(X: NDArray, partial: NDArray) -> NDArray:
     samples, rows = X.astype(np.float64), np.flatnonzero(partial >= 0)
     neighbors = weightmatrix.knnsearch(samples, NEIGHBORS + 1, method="brute")  # and itself
     weights = weightmatrix.knn(samples, NEIGHBORS, knn_data=neighbors)
-    return ssl.poisson(weights).fit_predict(rows, partial[rows])
+    # Its conjugate gradients do not end within an hour where the graph is not connected.
+    model = ssl.poisson(weights, solver="gradient_descent")
+    return model.fit_predict(rows, partial[rows])
 
 
 def _supervised(make: Callable[[], Any]) -> Callable[[NDArray, NDArray], NDArray]:
@@ -201,16 +203,25 @@ def _label_draws(y: NDArray, run: int) -> Iterator[tuple[str, NDArray]]:
 
 
 def measure(folder: Path, report: Callable[[int, int], None] | None = None) -> None:
-    """Score all methods on all data sets and store the scores."""
-    tasks = [(name, run) for name in KINDS for run in range(RUNS)]
+    """Score all methods on all data sets and store the scores.
+
+    The scores of a data set and run are stored as soon as they are computed; those that are stored
+    already are not computed again.
+    """
+    rows: list[Row] = list(read_records(FILE)) if FILE.exists() else []
+    stored = {(row["data set"], int(row["run"])) for row in rows}
+    tasks = [(name, run) for name in KINDS for run in range(RUNS) if (name, run) not in stored]
     jobs = Parallel(cpu_count(), return_as="generator_unordered")
-    rows: list[Row] = []
     for done, new in enumerate(jobs(delayed(_measure)(name, run, folder) for name, run in tasks)):
         rows += new
+        _store(rows)
         if report is not None:
             report(done + 1, len(tasks))
+
+
+def _store(rows: list[Row]) -> None:
     order = {name: at for at, name in enumerate(KINDS)}
-    rows.sort(key=lambda row: (row["task"], order[row["data set"]], row["run"]))
+    rows.sort(key=lambda row: (row["task"], order[row["data set"]], int(row["run"])))
     write_csv(FILE, HEADER, ([_text(row.get(name, "")) for name in HEADER] for row in rows))
 
 

@@ -143,7 +143,7 @@ def _warnings(cells: list[Cell]) -> str:
         counts[cell.method] += cell.warnings > 0
     texts = [f"{method} in {count} cells" for method, count in counts.items() if count]
     if not texts:
-        return "Every iteration of structures and learners converged."
+        return "Every iterative solver converged."
     return f"Some iterations did not converge: {', '.join(texts)}."
 
 

@@ -148,7 +148,7 @@ Gamma = Annotated[
     typer.Option(
         callback=_check_positive,
         metavar="X",
-        help="Weight of the residual, above 1: the larger, the closer the reconstruction.",
+        help="Weight of the loss, above 1: the larger, the closer the reconstruction.",
     ),
 ]
 Lam = Annotated[
