@@ -294,6 +294,11 @@ def require_positive_entries(values: NDArray[np.float64], requirement: str, kind
         raise InputError(f"{requirement}, got {values[wrong[0]]} at {kind} {wrong[0]}")
 
 
+def with_data(matrix: sparse.csr_array, data: NDArray) -> sparse.csr_array:
+    """Return a matrix with the sparsity pattern of another and these entries."""
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 def symmetric_operator(n: int, apply: Callable[[Any], Any]) -> LinearOperator:
     """Return x ↦ apply(x) on n-vectors and n-row matrices as a symmetric linear operator."""
     return LinearOperator(

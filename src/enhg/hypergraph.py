@@ -26,6 +26,7 @@ from enhg._validation import (
     require_positive_entries,
     require_symmetric,
     symmetric_operator,
+    with_data,
 )
 from enhg.exceptions import InputError
 
@@ -145,7 +146,7 @@ class Hypergraph(ImmutableGraph):
         edge_fraction = h / self._edge_degrees[edge]
         vertex_fraction = h * self._weights[edge] / self._vertex_degrees[vertex]
         data = np.sqrt(edge_fraction) * np.sqrt(vertex_fraction)
-        return read_only(_with_data(self._incidence, data))
+        return read_only(with_data(self._incidence, data))
 
     @property
     def theta(self) -> LinearOperator:
@@ -359,12 +360,12 @@ class Hypergraph(ImmutableGraph):
             )
         spokes = sparse.csr_array(matrix[:n_vertices, n_vertices:])
         largest = spokes.max(axis=0).toarray().ravel()
-        return cls(_with_data(spokes, spokes.data / largest[spokes.indices]), spokes.sum(axis=0))
+        return cls(with_data(spokes, spokes.data / largest[spokes.indices]), spokes.sum(axis=0))
 
     def _membership_shares(self) -> sparse.csr_array:
         """Return H W D_e^-1."""
         h, edge = self._incidence.data, self._incidence.indices
-        return _with_data(self._incidence, h * (self._weights / self._edge_degrees)[edge])
+        return with_data(self._incidence, h * (self._weights / self._edge_degrees)[edge])
 
 
 def _edge_members(
@@ -410,7 +411,3 @@ def _positive_weights(values: ArrayLike | None, n_edges: int) -> NDArray[np.floa
         )
     require_positive_entries(weights, "weights must be finite and positive", "hyperedge")
     return weights
-
-
-def _with_data(matrix: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr_array:
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -17,6 +17,7 @@ from enhg._validation import (
     check_nonnegative,
     check_whole,
     real_csr,
+    with_data,
 )
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
@@ -172,7 +173,7 @@ class HyperedgeRule(BaseEstimator):
         values = np.ones_like(members.data)
         if self.membership == "soft":
             values = members.data / np.repeat(members.sum(axis=1), np.diff(members.indptr))
-        return _with_data(members, values)
+        return with_data(members, values)
 
     def _weights(self, z: sparse.csr_array, members: sparse.csr_array) -> NDArray:
         if self.weighting == "uniform":
@@ -187,7 +188,7 @@ class HyperedgeRule(BaseEstimator):
         products_on_pattern(
             z.indptr, z.indices, data, z.shape[1], members.indptr, members.indices, products
         )
-        return _with_data(members, products).sum(axis=1)
+        return with_data(members, products).sum(axis=1)
 
     def to_state(self) -> State:
         """The constructor's parameters."""
@@ -281,14 +282,10 @@ def _entries(z: sparse.csr_array, pattern: sparse.csr_array) -> sparse.csr_array
     keys, wanted = _entry_keys(z), _entry_keys(pattern)
     position = np.searchsorted(keys, wanted)
     present = np.append(keys, -1)[position] == wanted
-    return _with_data(pattern, np.where(present, np.append(z.data, 0)[position], 0))
+    return with_data(pattern, np.where(present, np.append(z.data, 0)[position], 0))
 
 
 def _entry_keys(matrix: sparse.csr_array) -> NDArray:
     """row · n_columns + column of every entry."""
     row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
     return row * matrix.shape[1] + matrix.indices
-
-
-def _with_data(matrix: sparse.csr_array, data: NDArray) -> sparse.csr_array:
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
