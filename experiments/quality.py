@@ -131,7 +131,7 @@ def _graphlearning(X: NDArray, partial: NDArray) -> NDArray:
     samples, rows = X.astype(np.float64), np.flatnonzero(partial >= 0)
     neighbors = weightmatrix.knnsearch(samples, NEIGHBORS + 1, method="brute")  # and itself
     weights = weightmatrix.knn(samples, NEIGHBORS, knn_data=neighbors)
-    # Its conjugate gradients do not end within an hour where the graph is not connected.
+    # Its conjugate gradients, the default, took more than minutes on an unconnected graph.
     model = ssl.poisson(weights, solver="gradient_descent")
     return model.fit_predict(rows, partial[rows])
 
