@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from enhg.exceptions import InputError
@@ -49,6 +50,10 @@ class GraphLike(Protocol):
     @abstractmethod
     def theta_dense(self) -> NDArray[np.float64]:
         """Return Θ as an array of shape (n_vertices, n_vertices)."""
+
+    @abstractmethod
+    def clique_expansion(self) -> sparse.csr_array:
+        """Return √d(u) Θ(u, v) √d(v) for u ≠ v, with zeros on the diagonal."""
 
     @abstractmethod
     def connected_components(self) -> tuple[int, NDArray[np.int32]]:

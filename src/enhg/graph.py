@@ -129,6 +129,17 @@ class Graph(ImmutableGraph):
         """Return Θ as an array of shape (n_vertices, n_vertices)."""
         return self._theta.copy() if self.is_dense else self._theta.toarray()
 
+    def clique_expansion(self) -> sparse.csr_array:
+        """Return A off the diagonal, as a CSR array.
+
+        Examples
+        --------
+        >>> Graph([[2, 3], [3, 0]]).clique_expansion().toarray().tolist()
+        [[0.0, 3.0], [3.0, 0.0]]
+        """
+        upper = sparse.triu(self._adjacency, k=1, format="csr")
+        return sparse.csr_array(upper + upper.T)
+
     def edges(self) -> list[NDArray[np.intp]]:
         """Return the ends of every edge, ascending; a loop has one.
 

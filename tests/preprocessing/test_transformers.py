@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from enhg._npz import read_archive, write_archive
 from enhg.exceptions import InputError
 from enhg.preprocessing import Identity, Lifting, SampleNormalizer, Smoothing, Whitening
-from enhg.preprocessing.choice import preprocessing_from_state, preprocessing_to_state
+from enhg.preprocessing.naming import preprocessing_from_state, preprocessing_to_state
 
 TRANSFORMERS = [
     SampleNormalizer(),

@@ -224,3 +224,11 @@ def learner_from_state(kind: type, state: State) -> Any:
     if names:
         learner.feature_names_in_ = np.array(names, dtype=object)
     return learner
+
+
+def require_method_scores(state: State, methods: tuple[str, ...]) -> dict[str, float]:
+    """Return the entry "method_scores" of a state: a number for some of the methods."""
+    scores = require_state(state, "method_scores")
+    for name, value in scores.items():
+        require(name in methods and isinstance(value, int | float), "method_scores")
+    return {name: float(value) for name, value in scores.items()}

@@ -1,4 +1,4 @@
-"""Spectral clustering on a hypergraph (paper, IV.A)."""
+"""Clustering on a hypergraph (paper, IV.A)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import KMeans
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -31,31 +30,34 @@ from enhg.learning._base import (
     fit_structure,
     learner_from_state,
     learner_to_state,
+    require_method_scores,
     validate_samples,
 )
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
-from enhg.learning.queries import select_queries
-from enhg.learning.scores import boundary_scores
-from enhg.learning.spectral import (
-    EigenvectorWeighting,
-    Spectrum,
-    eigenpairs_on,
-    embed,
-    fragments,
-    n_eigenvectors,
+from enhg.learning.partitions import (
+    METHODS,
+    Method,
+    find_partition,
+    n_eigenvectors_of,
+    weighting_of,
 )
+from enhg.learning.queries import select_queries
+from enhg.learning.refinement import refine
+from enhg.learning.scores import boundary_scores
+from enhg.learning.spectral import Spectrum, eigenpairs_on, embed, fragments
 from enhg.preprocessing._arrays import unit_length
 
-_WEIGHTINGS: tuple[EigenvectorWeighting, ...] = ("equal", "resolvent")
 # With fewer samples the threads of BLAS and OpenMP mostly wait for each other.
 _MIN_THREADED_SAMPLES = 10_000
 
 
 class HypergraphClustering(ClusterMixin, BaseEstimator):
-    """Spectral clustering by the eigenvectors of the largest eigenvalues of Θ of a hypergraph.
+    """Clustering of the vertices of a hypergraph: spectral, or by modularity.
 
-    The samples are embedded by the eigenvectors of the largest eigenvalues of Θ = I − L, one row of
-    weighted entries each, and the rows are clustered by k-means.
+    In the paper, the samples are embedded by the eigenvectors of the largest eigenvalues of
+    Θ = I − L, one row of entries each, and the rows are clustered by k-means. By default, other
+    partitions of the same hypergraph are tried as well, and the one of the largest modularity is
+    kept.
 
     Parameters
     ----------
@@ -66,17 +68,27 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
         estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
         interface, or a fitted structure in scikit-learn's `FrozenEstimator` is used as it is.
-    eigenvector_weighting : {"auto", "equal", "resolvent"}, default="auto"
-        "equal": the k first eigenvectors, k the number of clusters (the paper). "resolvent":
-        min(5k, k + 200) eigenvectors, each times μ / (1 − λ + μ) with μ = 1 − λ_k (an extension).
-        "auto": both, and the partition with the larger entropy of cluster sizes,
-        −Σ (n_c/n) ln(n_c/n), is kept (docs/defaults.md); not for clusters of very different sizes.
+    method : {"auto", "spectral", "resolvent", "modularity", "merging"}, default="auto"
+        How the vertices are partitioned into k clusters:
+
+        - "spectral": k-means of the k first eigenvectors (the paper);
+        - "resolvent": k-means of min(5k, k + 200) eigenvectors, each times μ / (1 − λ + μ) with
+          μ = 1 − λ_k (an extension);
+        - "modularity": the partition of the largest modularity at the resolution that gives k
+          clusters (an extension, see `partition_by_modularity`);
+        - "merging": 2k such clusters, merged two at a time (an extension). It is meant for clusters
+          of very different sizes;
+        - "auto": all of them, and the partition of the largest modularity (see
+          `enhg.modularity.modularity`) is kept, the earlier of two that differ by less than 0.001.
+          Where linear discriminants predict the clusters of held-out samples at least as well as
+          diffusion over the hypergraph does, they then refine the partition (see `refined_`).
+          Of a dense graph only the first two are tried.
     normalize_rows : bool, default=True
         Scale the rows of the embedding to unit length (an extension).
     n_init : int, default=30
         Initializations of k-means; the best result is kept.
     random_state : int, RandomState or None, default=None
-        Seed of the eigensolver and of k-means.
+        Seed of the eigensolver, of k-means and of the maximization of modularity.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -90,13 +102,22 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     structure_ : structure, Hypergraph or Graph
         The fitted structure, or the Hypergraph or Graph that was given.
     graph_ : Hypergraph or Graph
+    method_ : {"spectral", "resolvent", "modularity", "merging"}
+        The method that was used.
+    method_scores_ : dict of str to float
+        The modularity of every method that was tried.
+    refined_ : bool
+        Whether linear discriminants refined the partition: fitted to the most confident 80 % of
+        every cluster, they give every sample a distribution over the clusters, which is diffused
+        over the hypergraph.
     embedding_ : ndarray of shape (n_samples, n_eigenvectors)
-        The points clustered by k-means.
+        Weighted eigenvectors, one row for each sample: the k first with method "spectral",
+        otherwise those of "resolvent".
     cluster_centers_ : ndarray of shape (n_clusters, n_eigenvectors)
-        The centers of k-means.
+        The means of `embedding_` over the clusters.
     confidence_ : ndarray of shape (n_samples,)
-        1 − d₁/d₂, with d₁ and d₂ the distances of a sample to the nearest and second nearest
-        center; 1 for a single cluster, 0 for `fragments_`.
+        max(1 − d₁/d₂, 0), with d₁ the distance of a sample to the center of its cluster and d₂ to
+        the nearest other center; 1 for a single cluster, 0 for `fragments_`.
     fragments_ : ndarray of bool of shape (n_samples,)
         The samples in connected components that are too small for a cluster, which are left out of
         the spectrum and of k-means: components of fewer than 0.1·n/k samples, and single samples if
@@ -104,8 +125,6 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         than √n/2 samples.
     spectrum_ : Spectrum
         The largest eigenpairs of Θ; zero on components that are too small for a cluster.
-    eigenvector_weighting_ : {"equal", "resolvent"}
-        The weighting of `embedding_`.
     boundary_scores_ : ndarray of shape (n_samples,)
         In [0, 1]: the probability that a random walk leaves the cluster of a sample in one step.
     outlier_scores_ : ndarray of shape (n_samples,)
@@ -132,7 +151,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     cluster_centers_: NDArray
     confidence_: NDArray
     spectrum_: Spectrum
-    eigenvector_weighting_: EigenvectorWeighting
+    method_: Method
+    method_scores_: dict[str, float]
+    refined_: bool
     boundary_scores_: NDArray
     outlier_scores_: NDArray
 
@@ -141,7 +162,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         n_clusters: int | Literal["auto"] = "auto",
         *,
         structure: BaseEstimator | GraphLike | None = None,
-        eigenvector_weighting: Literal["auto", "equal", "resolvent"] = "auto",
+        method: Literal["auto", "spectral", "resolvent", "modularity", "merging"] = "auto",
         normalize_rows: bool = True,
         n_init: int = 30,
         random_state: np.random.RandomState | int | None = None,
@@ -149,7 +170,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.structure = structure
-        self.eigenvector_weighting = eigenvector_weighting
+        self.method = method
         self.normalize_rows = normalize_rows
         self.n_init = n_init
         self.random_state = random_state
@@ -172,12 +193,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         fit_structure(self, samples)
         rng = check_rng(self.random_state)
         with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
-            self._embed_and_cluster(rng)
+            self._cluster(samples, rng)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self
 
     def _check_parameters(self) -> None:
-        check_choice("eigenvector_weighting", self.eigenvector_weighting, ("auto", *_WEIGHTINGS))
+        check_choice("method", self.method, ("auto", *METHODS))
         check_whole("n_init", self.n_init, 1)
         check_rng(self.random_state)
 
@@ -193,8 +214,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             return ~large_components(self.graph_)[0]
         return fragments(self.graph_, self.n_clusters_)
 
-    def _embed_and_cluster(self, rng: np.random.RandomState) -> None:
-        """Set the spectrum, the embedding and the clusters."""
+    def _cluster(self, samples: NDArray, rng: np.random.RandomState) -> None:
+        """Set the spectrum, the clusters and the embedding."""
         if self._is_automatic():
             self.cluster_count_, known, used = estimate_clusters(self.graph_, random_state=rng)
             self.n_clusters_ = self.cluster_count_.n_clusters
@@ -205,29 +226,36 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             if used.sum() < self.n_clusters_:
                 used = np.ones_like(used)
         self._warn_of_components(self.fragments_)
-        k = self.n_clusters_
-        count = k if self.eigenvector_weighting == "equal" else n_eigenvectors(k)
+        count = n_eigenvectors_of(self.method, self.n_clusters_)
         self.spectrum_ = eigenpairs_on(self.graph_, used, count, rng, known=known)
-        self._cluster(used, rng.randint(np.iinfo(np.int32).max))
+        self._set_partition(samples, used, rng)
         self.confidence_[self.fragments_] = 0
 
-    def _cluster(self, used: NDArray[np.bool_], seed: int) -> None:
-        """Cluster the points of the vertices that are used, and assign all to the centers."""
-        k, best = self.n_clusters_, -np.inf
-        chosen = self.eigenvector_weighting
-        for weighting in _WEIGHTINGS if chosen == "auto" else (chosen,):
-            points = embed(self.spectrum_, k, weighting, normalize_rows=self.normalize_rows)
-            means = KMeans(k, n_init=self.n_init, random_state=seed).fit(points[used])
-            entropy = _size_entropy(means.labels_, k)
-            if entropy > best:
-                best, self.eigenvector_weighting_ = entropy, weighting
-                self.embedding_, self.cluster_centers_ = points, means.cluster_centers_
-        self.labels_, self.confidence_ = self._assign(self.embedding_)
-
-    def _assign(self, points: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the nearest center of every point, and 1 − d₁/d₂."""
-        distances = euclidean_distances(points, self.cluster_centers_)
-        return distances.argmin(axis=1), _margin(distances)
+    def _set_partition(
+        self, samples: NDArray, used: NDArray[np.bool_], rng: np.random.RandomState
+    ) -> None:
+        """Partition the vertices that are used, and assign the others to the nearest center."""
+        k, part = self.n_clusters_, self.graph_
+        if not used.all():
+            part = self.graph_.subhypergraph(used)
+        seed = rng.randint(np.iinfo(np.int32).max)
+        partition = find_partition(
+            part, self.spectrum_.of_vertices(used), k, self.method,
+            normalize_rows=self.normalize_rows, n_init=self.n_init, seed=seed,
+        )  # fmt: skip
+        self.method_, self.method_scores_ = partition.method, partition.scores
+        labels, self.refined_ = partition.labels, False
+        if self.method == "auto" and k > 1:
+            refined = refine(part, samples[used], labels, k, rng)
+            labels, self.refined_ = (labels, False) if refined is None else (refined, True)
+        self.embedding_ = embed(
+            self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
+        )
+        self.cluster_centers_ = _centers(self.embedding_[used], labels, k)
+        distances = euclidean_distances(self.embedding_, self.cluster_centers_)
+        self.labels_ = distances.argmin(axis=1)
+        self.labels_[used] = labels
+        self.confidence_ = _margin(distances, self.labels_)
 
     def _warn_if_not_reliable(self) -> None:
         count = self.cluster_count_
@@ -269,9 +297,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         """Return cluster, confidence and outlier score of samples, in `fit` or new.
 
         Samples of `fit` are treated as new ones, with themselves among the atoms. A sample is
-        embedded at the mean of its members among the samples of `fit`, weighted by
-        their memberships, and assigned to the nearest center. Without a member it has the label −1
-        and the confidence 0.
+        assigned to the cluster of its members among the samples of `fit`, by the sum of their
+        memberships. Its confidence is that of a sample at the mean of their rows of `embedding_`,
+        weighted by memberships. Without a member it has the label −1 and the confidence 0.
 
         Parameters
         ----------
@@ -285,11 +313,13 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         Prediction
         """
         attachment = attach(self, X, progress)
-        points = attachment.memberships @ self.embedding_
+        memberships = attachment.memberships
+        points = memberships @ self.embedding_
         if self.normalize_rows:
             points = unit_length(points)
-        labels, confidence = self._assign(points)
-        empty = np.diff(attachment.memberships.indptr) == 0
+        labels = (memberships @ np.eye(self.n_clusters_)[self.labels_]).argmax(axis=1)
+        confidence = _margin(euclidean_distances(points, self.cluster_centers_), labels)
+        empty = np.diff(memberships.indptr) == 0
         labels[empty], confidence[empty] = -1, 0
         return Prediction(labels, confidence, attachment.outlier_scores)
 
@@ -316,7 +346,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 "boundary_scores": self.boundary_scores_,
                 "embedding": self.embedding_,
                 "cluster_centers": self.cluster_centers_,
-                "eigenvector_weighting": self.eigenvector_weighting_,
+                "method": self.method_,
+                "method_scores": self.method_scores_,
+                "refined": self.refined_,
                 "spectrum": self.spectrum_.to_state(),
                 "cluster_count": None if count is None else count.to_state(),
             },
@@ -336,8 +368,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         require(len(model.labels_) == n, "labels")
         model.confidence_ = require_scores(state, "confidence", n)
         model.boundary_scores_ = require_scores(state, "boundary_scores", n)
-        model.eigenvector_weighting_ = require_value(state, "eigenvector_weighting", str)
-        require(model.eigenvector_weighting_ in _WEIGHTINGS, "eigenvector_weighting")
+        model.method_ = require_value(state, "method", str)
+        require(model.method_ in METHODS, "method")
+        model.method_scores_ = require_method_scores(state, METHODS)
+        model.refined_ = require_value(state, "refined", bool)
         model.spectrum_ = Spectrum.from_state(require_state(state, "spectrum"))
         require(len(model.spectrum_.eigenvectors) == n, "spectrum")
         model.cluster_count_ = None
@@ -347,16 +381,24 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         return model
 
 
-def _size_entropy(labels: NDArray, n_clusters: int) -> float:
-    """Return −Σ (n_c/n) ln(n_c/n) of the cluster sizes n_c."""
-    fractions = np.bincount(labels, minlength=n_clusters) / len(labels)
-    fractions = fractions[fractions > 0]
-    return float(-(fractions * np.log(fractions)).sum())
+def _centers(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
+    """Return the mean point of every cluster; of an empty one, that of the largest."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    sums = np.zeros((n_clusters, points.shape[1]))
+    np.add.at(sums, labels, points)
+    centers = sums / np.maximum(sizes, 1)[:, None]
+    centers[sizes == 0] = centers[sizes.argmax()]
+    return np.asarray(centers)
 
 
-def _margin(distances: NDArray) -> NDArray:
-    """Return 1 − d₁/d₂ of every row, with its two smallest entries; 1 for a single column."""
+def _margin(distances: NDArray, labels: NDArray) -> NDArray:
+    """Return max(1 − d₁/d₂, 0), d₁ of the own cluster and d₂ of the nearest other one."""
     if distances.shape[1] == 1:
         return np.ones(len(distances))
-    nearest, second = np.partition(distances, 1, axis=1)[:, :2].T
-    return 1 - np.divide(nearest, second, out=np.ones_like(nearest), where=second > 0)
+    rows = np.arange(len(distances))
+    own = distances[rows, labels]
+    others = distances.copy()
+    others[rows, labels] = np.inf
+    nearest = others.min(axis=1)
+    ratio = np.divide(own, nearest, out=np.ones_like(own), where=nearest > 0)
+    return np.asarray(np.maximum(1 - ratio, 0))

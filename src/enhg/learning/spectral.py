@@ -56,6 +56,17 @@ class Spectrum:
             self.eigenvalues[:count], self.eigenvectors[:, :count], self.residuals[:count]
         )
 
+    def of_vertices(self, mask: NDArray[np.bool_]) -> Spectrum:
+        """Return the rows of the eigenvectors of some vertices.
+
+        Parameters
+        ----------
+        mask : ndarray of bool of shape (n_vertices,)
+        """
+        if mask.all():
+            return self
+        return Spectrum(self.eigenvalues, self.eigenvectors[mask], self.residuals)
+
     def on_vertices(self, mask: NDArray[np.bool_]) -> Spectrum:
         """Extend the eigenvectors by zeros to a larger graph.
 

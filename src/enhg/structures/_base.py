@@ -16,7 +16,8 @@ from enhg._validation import check_features, check_samples, check_whole, not_val
 from enhg.exceptions import InputError
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing.choice import Preprocessing, is_own, make_preprocessing
+from enhg.preprocessing.naming import Preprocessing, is_own, make_preprocessing
+from enhg.structures.choice import choose_preprocessing
 
 
 class Structure(BaseEstimator, ABC):
@@ -58,12 +59,17 @@ class Structure(BaseEstimator, ABC):
         samples = check_samples(X, min_samples=2)
         check_features(self, X, reset=True)
         with validated():
-            self.preprocessing_ = make_preprocessing(self.preprocessing, samples)
+            self.preprocessing_ = self._fit_preprocessing(samples)
         self.samples_ = samples
         preprocessed = preprocess(self.preprocessing_, samples)
         with validated():
             self._build(preprocessed, progress)
         return self
+
+    def _fit_preprocessing(self, samples: NDArray) -> Any:
+        automatic = isinstance(self.preprocessing, str) and self.preprocessing == "auto"
+        name = choose_preprocessing(samples) if automatic else self.preprocessing
+        return make_preprocessing(name, samples)
 
     def _check_parameters(self) -> None:
         """Raise InputError if a parameter of the constructor is wrong."""

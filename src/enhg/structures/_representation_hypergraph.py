@@ -26,7 +26,7 @@ from enhg._validation import check_features, check_positive, check_samples, vali
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 from enhg.preprocessing._arrays import normalized
-from enhg.preprocessing.choice import (
+from enhg.preprocessing.naming import (
     preprocessing_from_state,
     preprocessing_name,
     preprocessing_to_state,
@@ -36,12 +36,10 @@ from enhg.representation.problem import Loss, Representation
 from enhg.structures._base import preprocess
 from enhg.structures._outliers import largest_cosines, largest_entries
 from enhg.structures._representation import RepresentationStructure
+from enhg.structures.choice import sparse_error_weight
 from enhg.structures.hyperedges import HyperedgeRule, member_coefficients
 
 ErrorWeight = float | Literal["auto"] | None
-
-# Of whitened samples: chosen on faces (docs/defaults.md).
-_ERROR_WEIGHT = 0.5
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Attachment:
     representation : Representation
         Z of the new samples, with the samples of `fit` as the dictionary.
     memberships : csr_array of shape (n_new, n_samples)
-        h(j, e) of the members j of the hyperedge that each new sample would have.
+        h(j, e) of the members j of the hyperedges that each new sample would have, their mean.
     outlier_scores : ndarray of shape (n_new,)
         As `outlier_scores_` of the structure.
     """
@@ -64,7 +62,7 @@ class Attachment:
 
 
 class RepresentationHypergraph(RepresentationStructure):
-    """Base class: one hyperedge per sample, made of its coefficients by a `HyperedgeRule`."""
+    """Base class: hyperedges of every sample, made of its coefficients by a `HyperedgeRule`."""
 
     loss: Loss
     hyperedges: HyperedgeRule | None
@@ -110,8 +108,7 @@ class RepresentationHypergraph(RepresentationStructure):
     def _prepare(self, samples: NDArray) -> None:
         self.error_weight_ = self.error_weight
         if isinstance(self.error_weight, str):
-            whitened = isinstance(self.preprocessing_, Whitening)
-            self.error_weight_ = _ERROR_WEIGHT if whitened else None
+            self.error_weight_ = sparse_error_weight(self.preprocessing_)
 
     def _connect(self, coefficients: sparse.csr_array) -> None:
         self.graph_ = self._rule.build(coefficients)
@@ -142,9 +139,10 @@ class RepresentationHypergraph(RepresentationStructure):
         preprocessed = preprocess(self.preprocessing_, samples)
         with validated():
             representation = self._represent(preprocessed, progress, self.representation_.samples)
-        members = self._rule.select(representation.coefficients)
+        coefficients = representation.coefficients
+        members = self._rule.select(coefficients)
         scores = self._outlier_scores(representation, members, samples, held_out=False)
-        return Attachment(representation, self._rule.memberships(members), scores)
+        return Attachment(representation, self._rule.memberships(coefficients), scores)
 
     def reconstruct(self, rows: ArrayLike | None = None) -> NDArray:
         """Reconstructions of samples of `fit` in the units of the samples.
@@ -251,7 +249,7 @@ class RepresentationHypergraph(RepresentationStructure):
         self.error_weight_ = require_value(state, "error_weight")
         check_positive("error_weight", self.error_weight_, optional=True)
         self.graph_ = Hypergraph.from_state(require_state(state, "graph"))
-        require(self.graph_.n_vertices == self.graph_.n_edges == n, "graph")
+        require(self.graph_.n_vertices == n and self.graph_.n_edges % n == 0, "graph")
         self.member_coefficients_ = member_coefficients(
             self.representation_.coefficients, self.graph_
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.problem import GammaScale, Loss
 from enhg.structures._representation_hypergraph import ErrorWeight, RepresentationHypergraph
 from enhg.structures.hyperedges import HyperedgeRule

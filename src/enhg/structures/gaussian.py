@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 
 from enhg._progress import Progress
 from enhg._validation import check_positive
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.structures._base import Structure, heat, symmetric_graph
 
 

@@ -27,11 +27,11 @@ Selection = Literal["top", "largest", "mean"]
 Membership = Literal["soft", "binary"]
 Weighting = Literal["product", "cosine", "uniform", "coefficient_sum"]
 
-_THRESHOLDS = {"top": 10.0, "largest": 0.3, "mean": 1.0}
+_THRESHOLDS = {"top": (5.0, 10.0), "largest": (0.3,), "mean": (1.0,)}
 
 
 class HyperedgeRule(BaseEstimator):
-    """Rule that makes one hyperedge of every row of coefficients.
+    """Rule that makes hyperedges of every row of coefficients, one for each threshold.
 
     Hyperedge eᵢ contains its centroid i, with membership 1, and every sample j whose coefficient
     zᵢⱼ is selected. With Eᵢ the set of these members j ≠ i:
@@ -49,8 +49,11 @@ class HyperedgeRule(BaseEstimator):
         - "top": the `threshold` largest |zᵢⱼ|; ties go to the smaller index;
         - "largest": |zᵢⱼ| > `threshold` · maxₖ |zᵢₖ|;
         - "mean": |zᵢⱼ| > `threshold` · (1/n) Σₖ |zᵢₖ|, the paper's θ if `threshold` is 1.
-    threshold : float, optional
-        By default 10, 0.3 and 1, in the order above.
+    threshold : float or tuple of float, optional
+        By default (5, 10), 0.3 and 1, in the order above. With several thresholds every sample has
+        a hyperedge for each (an extension): (5, 10) joins it with its 5 and with its 10 largest
+        coefficients. The columns of H are in the order of the samples for the first threshold, then
+        for the next.
     positive : bool, default=False
         Select by max(zᵢⱼ, 0) (the paper's algorithm) instead of |zᵢⱼ| (its equation).
     symmetrize : bool, default=False
@@ -72,7 +75,7 @@ class HyperedgeRule(BaseEstimator):
     def __init__(
         self,
         selection: Selection = "top",
-        threshold: float | None = None,
+        threshold: float | tuple[float, ...] | None = None,
         *,
         positive: bool = False,
         symmetrize: bool = False,
@@ -92,9 +95,23 @@ class HyperedgeRule(BaseEstimator):
         check_choice("membership", self.membership, ("soft", "binary"))
         weightings = ("product", "cosine", "uniform", "coefficient_sum")
         check_choice("weighting", self.weighting, weightings)
-        value = self.threshold
-        if value is None:
-            return
+        for value in self._thresholds:
+            self._check_threshold(value)
+
+    @property
+    def _thresholds(self) -> tuple[float, ...]:
+        if self.threshold is None:
+            return _THRESHOLDS[self.selection]
+        if not isinstance(self.threshold, tuple | list):
+            return (self.threshold,)
+        if not self.threshold:
+            raise InputError(
+                f"threshold must hold at least one number, got {self.threshold!r}",
+                parameter="threshold",
+            )
+        return tuple(self.threshold)
+
+    def _check_threshold(self, value: float) -> None:
         if self.selection == "top":
             if isinstance(value, float | np.floating) and value.is_integer():
                 value = int(value)
@@ -115,19 +132,21 @@ class HyperedgeRule(BaseEstimator):
         Returns
         -------
         Hypergraph
-            With n_samples vertices and as many hyperedges.
+            With n_samples vertices and n_samples hyperedges for each threshold.
         """
-        compared = z = _checked_coefficients(coefficients)
+        self.check_parameters()
+        z = _checked_coefficients(coefficients)
         if z.shape[0] != z.shape[1]:
             raise InputError(
                 f"coefficients must be square, got shape {z.shape}", parameter="coefficients"
             )
+        magnitudes = _magnitudes(z, positive=self.positive)
         if self.symmetrize:
-            magnitudes = _magnitudes(z, positive=self.positive)
-            compared = sparse.csr_array(magnitudes + magnitudes.T) / 2
-        members = self.select(compared)
-        weights = self._weights(z, members)
-        return Hypergraph(incidence_matrix(self.memberships(members)), replace_zeros(weights))
+            magnitudes = sparse.csr_array(magnitudes + magnitudes.T) / 2
+        selected = [self._select(magnitudes, threshold) for threshold in self._thresholds]
+        incidence = [incidence_matrix(self._memberships(members)) for members in selected]
+        weights = np.concatenate([self._weights(z, members) for members in selected])
+        return Hypergraph(sparse.hstack(incidence, format="csr"), replace_zeros(weights))
 
     def select(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
         """The magnitudes of the coefficients that make samples members, row by row.
@@ -139,6 +158,7 @@ class HyperedgeRule(BaseEstimator):
         Returns
         -------
         csr_array of shape (n_rows, n_samples)
+            Of the threshold that selects most, if there are several.
 
         Examples
         --------
@@ -147,8 +167,28 @@ class HyperedgeRule(BaseEstimator):
         array([[0. , 0.5, 0.3, 0. ]])
         """
         self.check_parameters()
-        threshold = _THRESHOLDS[self.selection] if self.threshold is None else self.threshold
+        most = max if self.selection == "top" else min
         z = _magnitudes(_checked_coefficients(coefficients), positive=self.positive)
+        return self._select(z, most(self._thresholds))
+
+    def memberships(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
+        """h(j, eᵢ) of the members j of row i, without the centroid, the mean over the thresholds.
+
+        Parameters
+        ----------
+        coefficients : array-like or sparse matrix of shape (n_rows, n_samples)
+
+        Returns
+        -------
+        csr_array of shape (n_rows, n_samples)
+        """
+        self.check_parameters()
+        z = _magnitudes(_checked_coefficients(coefficients), positive=self.positive)
+        shares = [self._memberships(self._select(z, value)) for value in self._thresholds]
+        return sparse.csr_array(sum(shares[1:], start=shares[0]) / len(shares))
+
+    def _select(self, z: sparse.csr_array, threshold: float) -> sparse.csr_array:
+        """The entries of non-negative z that one threshold selects."""
         row = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
         if self.selection == "top":
             kept = np.empty(z.nnz, bool)
@@ -159,17 +199,8 @@ class HyperedgeRule(BaseEstimator):
             kept = z.data > threshold * (z.sum(axis=1) / z.shape[1])[row]
         return sparse.csr_array((z.data[kept], (row[kept], z.indices[kept])), shape=z.shape)
 
-    def memberships(self, members: sparse.csr_array) -> sparse.csr_array:
-        """h(j, eᵢ) of the members j that `select` returned for row i, without the centroid.
-
-        Parameters
-        ----------
-        members : csr_array of shape (n_rows, n_samples)
-
-        Returns
-        -------
-        csr_array of shape (n_rows, n_samples)
-        """
+    def _memberships(self, members: sparse.csr_array) -> sparse.csr_array:
+        """h(j, eᵢ) of the members j that one threshold selected for row i."""
         values = np.ones_like(members.data)
         if self.membership == "soft":
             values = members.data / np.repeat(members.sum(axis=1), np.diff(members.indptr))
@@ -203,7 +234,7 @@ class HyperedgeRule(BaseEstimator):
 
 
 def member_coefficients(coefficients: sparse.csr_array, hypergraph: Hypergraph) -> sparse.csr_array:
-    """zᵢⱼ of every member j ≠ i of hyperedge i.
+    """zᵢⱼ of every member j ≠ i of the hyperedges of sample i.
 
     Parameters
     ----------
@@ -214,14 +245,15 @@ def member_coefficients(coefficients: sparse.csr_array, hypergraph: Hypergraph) 
     Returns
     -------
     csr_array of shape (n_samples, n_samples)
-        Row i stores an entry for every member of hyperedge i but its centroid i. An entry is an
-        explicit 0 if `symmetrize` selected a member by zⱼᵢ alone.
+        Row i stores an entry for every member of the hyperedges of sample i but their centroid i.
+        An entry is an explicit 0 if `symmetrize` selected a member by zⱼᵢ alone.
     """
-    incidence = hypergraph.incidence.T.tocoo()
-    edge, vertex = incidence.coords
-    members = edge != vertex
+    n = hypergraph.n_vertices
+    vertex, edge = hypergraph.incidence.tocoo().coords
+    sample = edge % n
+    members = sample != vertex
     ones = np.ones(np.count_nonzero(members))
-    pattern = sparse.csr_array((ones, (edge[members], vertex[members])), shape=incidence.shape)
+    pattern = sparse.csr_array((ones, (sample[members], vertex[members])), shape=(n, n))
     return _entries(coefficients, pattern)
 
 

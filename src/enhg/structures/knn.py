@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from enhg._progress import Progress
 from enhg._validation import check_choice, check_positive
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.structures._base import Structure, heat_of_neighbors, neighbor_distances
 from enhg.structures.hyperedges import incidence_matrix
 

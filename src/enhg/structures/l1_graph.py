@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy import sparse
 
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.problem import GammaScale
 from enhg.structures._base import symmetric_graph
 from enhg.structures._representation import RepresentationStructure

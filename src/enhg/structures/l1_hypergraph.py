@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.problem import GammaScale, Loss
 from enhg.structures._representation_hypergraph import ErrorWeight, RepresentationHypergraph
 from enhg.structures.hyperedges import HyperedgeRule

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from enhg._progress import Progress
 from enhg._validation import check_choice, check_positive
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.structures._base import (
     Structure,
     heat_of_neighbors,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from enhg._progress import Progress
 from enhg._validation import check_positive
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.low_rank import LowRankRepresentation, low_rank_representation
 from enhg.structures._base import Structure, symmetric_graph
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scipy import sparse
 
 from enhg._validation import check_whole
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.problem import GammaScale
 from enhg.structures._representation import RepresentationStructure
 from enhg.structures.hyperedges import HyperedgeRule

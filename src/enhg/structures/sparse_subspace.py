@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._validation import check_positive
-from enhg.preprocessing.choice import Preprocessing
+from enhg.preprocessing.naming import Preprocessing
 from enhg.structures._base import symmetric_graph
 from enhg.structures._representation import RepresentationStructure
 

@@ -1,0 +1,97 @@
+"""Partitions of the vertices of a graph into k clusters, and the choice among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from enhg._protocol import GraphLike
+from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
+from enhg.modularity import modularity, partition_by_modularity
+
+Method = Literal["spectral", "resolvent", "modularity", "merging"]
+METHODS: tuple[Method, ...] = get_args(Method)
+_OVERSAMPLING = {"modularity": 1, "merging": 2}
+# Random starts of the maximization of modularity differ by about as much.
+_TIE = 1e-3
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition of the vertices.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_vertices,)
+        The cluster of every vertex, from 0 to n_clusters − 1.
+    method : str
+        The method that found it.
+    scores : dict of str to float
+        The modularity of every method that was tried.
+    """
+
+    labels: NDArray
+    method: Method
+    scores: dict[str, float]
+
+
+def find_partition(
+    graph: GraphLike,
+    spectrum: Spectrum,
+    n_clusters: int,
+    method: Method | Literal["auto"],
+    *,
+    normalize_rows: bool,
+    n_init: int,
+    seed: int,
+) -> Partition:
+    """Partition the vertices by one method, or by all and keep that of the largest modularity.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    spectrum : Spectrum
+        The largest eigenpairs of its Θ, `n_eigenvectors_of(method, n_clusters)` of them.
+    n_clusters : int
+    method : str
+        See `HypergraphClustering`.
+    normalize_rows : bool
+    n_init : int
+    seed : int
+
+    Returns
+    -------
+    Partition
+    """
+    names: tuple[Method, ...] = METHODS if method == "auto" else (method,)
+    if method == "auto" and graph.is_dense:
+        names = ("spectral", "resolvent")
+    best: Partition | None = None
+    scores: dict[str, float] = {}
+    for name in names:
+        if name in _OVERSAMPLING:
+            labels = partition_by_modularity(
+                graph, n_clusters, oversampling=_OVERSAMPLING[name], random_state=seed
+            )
+        else:
+            points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
+            labels = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points).labels_
+        scores[name] = modularity(graph, labels)
+        if best is None or scores[name] > scores[best.method] + _TIE:
+            best = Partition(np.asarray(labels, dtype=np.int64), name, scores)
+    assert best is not None
+    return best
+
+
+def weighting_of(method: Method) -> EigenvectorWeighting:
+    """The weighting of the eigenvectors in the embedding that goes with a method."""
+    return "equal" if method == "spectral" else "resolvent"
+
+
+def n_eigenvectors_of(method: Method | Literal["auto"], n_clusters: int) -> int:
+    """The number of eigenvectors that a method needs."""
+    return n_clusters if method == "spectral" else n_eigenvectors(n_clusters)

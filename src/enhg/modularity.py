@@ -1,0 +1,312 @@
+"""Modularity of partitions: its value, its maximum, and partitions into k clusters by it."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from enhg._numba import CACHE
+from enhg._protocol import GraphLike, check_graph
+from enhg._validation import check_positive, check_rng, check_whole
+from enhg.exceptions import InputError
+
+# Smallest gain, relative to the sum of degrees, for which a vertex moves: above rounding.
+_MIN_GAIN = 1e-10
+# Interval of the resolutions that are searched for a number of clusters, and steps of the search.
+_RESOLUTIONS = (1e-2, 1e4)
+_MAX_STEPS = 40
+
+
+def modularity(graph: GraphLike, labels: ArrayLike) -> float:
+    """Modularity of a partition of the vertices.
+
+        Q = Σ_c [ Σ_{u,v∈c} √d(u) Θ(u, v) √d(v) / vol − (vol(c) / vol)² ]
+
+    The first term is the probability that a step of a random walk on the graph stays in its
+    cluster, the second what it would be if the steps ignored the graph. vol(c) is the sum of the
+    degrees d of cluster c, vol that of all vertices.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    labels : array-like of int of shape (n_vertices,)
+        The cluster of every vertex, 0 or more.
+
+    Returns
+    -------
+    float
+        Below 1; 0 for a single cluster.
+
+    References
+    ----------
+    M. E. J. Newman and M. Girvan, "Finding and evaluating community structure in networks",
+    Physical Review E 69, 2004. For hypergraphs: T. Kumar, S. Vaidyanathan, H. Ananthapadmanabhan,
+    S. Parthasarathy and B. Ravindran, "Hypergraph clustering by iteratively reweighted modularity
+    maximization", Applied Network Science 5, 2020.
+
+    Examples
+    --------
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1], [2, 3]])
+    >>> round(modularity(hypergraph, [0, 0, 1, 1]), 6)
+    0.5
+    """
+    check_graph(graph)
+    return float(modularity_of_clusters(graph, _checked_labels(labels, graph)).sum())
+
+
+def modularity_of_clusters(graph: GraphLike, labels: NDArray) -> NDArray:
+    """The summands of `modularity`, one for each cluster."""
+    volumes = graph.vertex_degrees / graph.vertex_degrees.sum()
+    count = int(labels.max()) + 1
+    roots = np.zeros((len(labels), count))
+    roots[np.arange(len(labels)), labels] = np.sqrt(volumes)
+    within = (roots * (graph.theta @ roots)).sum(axis=0)
+    return np.asarray(within - np.bincount(labels, volumes, count) ** 2)
+
+
+def maximize_modularity(
+    graph: GraphLike,
+    *,
+    resolution: float = 1.0,
+    random_state: np.random.RandomState | int | None = None,
+) -> NDArray[np.intp]:
+    """Find a partition of large modularity by local moves (the Louvain method).
+
+    Starting from single vertices, a vertex moves to the neighboring cluster of the largest gain
+    until none gains; then clusters move as vertices did, until nothing moves. All of this is done
+    once more from the partition found.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    resolution : float, default=1.0
+        Factor of (vol(c) / vol)² in the modularity. More and smaller clusters with larger values.
+    random_state : int, RandomState or None, default=None
+        Seed of the order in which vertices are visited.
+
+    Returns
+    -------
+    ndarray of int of shape (n_vertices,)
+        The cluster of every vertex, numbered from 0.
+
+    References
+    ----------
+    V. D. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, "Fast unfolding of communities in
+    large networks", Journal of Statistical Mechanics, 2008.
+
+    Examples
+    --------
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5], [2, 3]])
+    >>> maximize_modularity(hypergraph, random_state=0).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    check_graph(graph)
+    check_positive("resolution", resolution)
+    return _Moves(graph, random_state).partition(resolution)
+
+
+def partition_by_modularity(
+    graph: GraphLike,
+    n_clusters: int,
+    *,
+    oversampling: int = 1,
+    random_state: np.random.RandomState | int | None = None,
+) -> NDArray[np.intp]:
+    """Partition the vertices into k clusters by modularity.
+
+    The resolution at which modularity is maximal with k clusters is found by bisection. Where no
+    resolution gives exactly that many, or with `oversampling`, a larger number of clusters is
+    merged two at a time, those with the largest w(a, b) / √(vol(a) vol(b)) first, where w(a, b) is
+    the weight between two clusters; those of the smallest volumes if no two are connected.
+
+    At the resolution of k clusters all have similar volumes. Of clusters found at a higher
+    resolution those that belong together are merged, however large they become.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    n_clusters : int
+        k, at most the number of vertices.
+    oversampling : int, default=1
+        Merge this many times k clusters (all vertices if there are fewer).
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    ndarray of int of shape (n_vertices,)
+        The cluster of every vertex, numbered from 0.
+    """
+    check_graph(graph)
+    check_whole("n_clusters", n_clusters, 1, graph.n_vertices, hint="(the number of vertices)")
+    check_whole("oversampling", oversampling, 1)
+    moves = _Moves(graph, random_state)
+    labels = moves.at_least(min(n_clusters * oversampling, graph.n_vertices))
+    return _merge(moves.adjacency, moves.degrees, labels, n_clusters)
+
+
+class _Moves:
+    """Modularity maximization on one graph at several resolutions."""
+
+    def __init__(self, graph: GraphLike, random_state: np.random.RandomState | int | None) -> None:
+        self.adjacency, self.degrees = graph.clique_expansion(), graph.vertex_degrees
+        self.rng = check_rng(random_state)
+
+    def partition(self, resolution: float) -> NDArray[np.intp]:
+        first = self._improve(np.arange(len(self.degrees)), resolution)
+        return self._improve(first, resolution)
+
+    def _improve(self, labels: NDArray, resolution: float) -> NDArray[np.intp]:
+        """Move vertices from the clusters they are in, then clusters, until nothing moves."""
+        adjacency, degrees = self.adjacency, self.degrees
+        current = labels.astype(np.int64)
+        own = np.arange(len(labels))  # the vertex of the present level that a vertex is part of
+        while True:
+            order = self.rng.permutation(len(degrees))
+            _move_vertices(
+                adjacency.indptr, adjacency.indices, adjacency.data, degrees, resolution, order,
+                current,
+            )  # fmt: skip
+            _, clusters = np.unique(current, return_inverse=True)
+            own = clusters[own]
+            if clusters.max() + 1 == len(clusters):
+                return np.asarray(own)
+            adjacency, degrees = _aggregate(adjacency, degrees, clusters)
+            current = np.arange(len(degrees))
+
+    def at_least(self, count: int) -> NDArray[np.intp]:
+        """The partition of fewest clusters, but at least `count`, that bisection finds."""
+        low, high = _RESOLUTIONS
+        best = np.arange(len(self.degrees))
+        for _ in range(_MAX_STEPS):
+            resolution = float(np.sqrt(low * high))
+            labels = self.partition(resolution)
+            clusters = int(labels.max()) + 1
+            if count <= clusters <= best.max():
+                best = labels
+            if clusters == count:
+                break
+            low, high = (resolution, high) if clusters < count else (low, resolution)
+        return best
+
+
+def _aggregate(
+    adjacency: sparse.csr_array, degrees: NDArray, clusters: NDArray
+) -> tuple[sparse.csr_array, NDArray]:
+    """The graph whose vertices are the clusters of a graph."""
+    n, count = len(clusters), int(clusters.max()) + 1
+    indicator = sparse.csr_array((np.ones(n), (np.arange(n), clusters)), shape=(n, count))
+    between = sparse.csr_array(indicator.T @ adjacency @ indicator)
+    return between, np.bincount(clusters, degrees, count)
+
+
+def _merge(
+    adjacency: sparse.csr_array, degrees: NDArray, labels: NDArray, count: int
+) -> NDArray[np.intp]:
+    """Merge clusters two at a time until `count` are left."""
+    between, volumes = _aggregate(adjacency, degrees, labels)
+    links = between.toarray()
+    np.fill_diagonal(links, 0)
+    names = np.arange(len(volumes))  # of the clusters that the given ones are part of
+    kept = np.ones(len(volumes), bool)
+    while kept.sum() > count:
+        left = np.flatnonzero(kept)
+        score = links[np.ix_(left, left)] / np.sqrt(np.outer(volumes[left], volumes[left]))
+        pair = np.unravel_index(score.argmax(), score.shape)
+        if score[pair] == 0:
+            pair = tuple(np.argsort(volumes[left], kind="stable")[:2])
+        a, b = left[pair[0]], left[pair[1]]
+        links[a] += links[b]
+        links[:, a] += links[:, b]
+        links[a, a] = 0
+        volumes[a] += volumes[b]
+        names[names == b] = a
+        kept[b] = False
+    return np.asarray(np.unique(names[labels], return_inverse=True)[1])
+
+
+def _checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
+    """Return labels as an array; require one whole number of 0 or more for each vertex."""
+    given = np.asarray(labels)
+    if given.shape != (graph.n_vertices,) or given.dtype.kind not in "iu" or given.min() < 0:
+        raise InputError(
+            f"labels must be whole numbers of 0 or more, one for each of the {graph.n_vertices} "
+            f"vertices, got shape {given.shape} and dtype {given.dtype}",
+            parameter="labels",
+        )
+    return given
+
+
+@njit(nogil=True, cache=CACHE)
+def _move_vertices(indptr, indices, data, degrees, resolution, order, labels):
+    """Move single vertices to the neighboring cluster of the largest gain until none gains.
+
+    `labels`, below the number of vertices, is changed in place. Vertices are visited in the given
+    order; those next to a vertex that moved are visited again.
+    """
+    n = labels.shape[0]
+    total = degrees.sum()
+    volumes = np.zeros(n)
+    sizes = np.zeros(n, np.int64)
+    for i in range(n):
+        volumes[labels[i]] += degrees[i]
+        sizes[labels[i]] += 1
+    empty = np.empty(n, np.int64)  # a stack of labels without vertices
+    n_empty = 0
+    for c in range(n):
+        if sizes[c] == 0:
+            empty[n_empty] = c
+            n_empty += 1
+    queue, head, count = order.copy(), 0, n
+    waiting = np.ones(n, np.bool_)
+    links = np.zeros(n)  # from one vertex to each cluster
+    touched = np.empty(n, np.int64)
+    while count > 0:
+        i = queue[head]
+        head = (head + 1) % n
+        count -= 1
+        waiting[i] = False
+        n_touched = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            c = labels[indices[p]]
+            if indices[p] != i:
+                if links[c] == 0.0:
+                    touched[n_touched] = c
+                    n_touched += 1
+                links[c] += data[p]
+        own = labels[i]
+        expected = resolution * degrees[i] / total
+        stay = links[own] - expected * (volumes[own] - degrees[i])
+        best, largest = own, stay + _MIN_GAIN * total
+        if sizes[own] > 1 and largest < 0.0:
+            best, largest = empty[n_empty - 1], 0.0
+        for t in range(n_touched):
+            c = touched[t]
+            gain = links[c] - expected * volumes[c]
+            if c != own and gain > largest:
+                best, largest = c, gain
+            links[c] = 0.0
+        if best == own:
+            continue
+        if sizes[best] == 0:
+            n_empty -= 1
+        sizes[own] -= 1
+        volumes[own] -= degrees[i]
+        if sizes[own] == 0:
+            volumes[own] = 0.0
+            empty[n_empty] = own
+            n_empty += 1
+        sizes[best] += 1
+        volumes[best] += degrees[i]
+        labels[i] = best
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            if not waiting[j] and labels[j] != best:
+                waiting[j] = True
+                queue[(head + count) % n] = j
+                count += 1
