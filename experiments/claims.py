@@ -33,12 +33,8 @@ from enhg import (
     SparseSubspaceGraph,
     self_representation,
 )
-from enhg.preprocessing import (
-    SampleNormalizer,
-    choose_preprocessing,
-    effective_dimension,
-    weak_contrast,
-)
+from enhg.preprocessing import SampleNormalizer
+from enhg.structures.choice import preprocessing_scores
 from experiments.cells import Cells
 from experiments.coefficients import largest_per_row
 from experiments.methods import METHODS
@@ -362,7 +358,7 @@ def _package_labels(X: NDArray, gamma: float, run: int) -> dict[str, NDArray]:
         name: HypergraphClustering(
             _FACES.classes,
             structure=structure.set_params(preprocessing="zero_mean"),
-            eigenvector_weighting="equal",
+            method="spectral",
             random_state=run,
         ).fit_predict(X)
         for name, structure in structures.items()
@@ -386,14 +382,13 @@ def _lasso_coefficients(X: NDArray, gamma: float) -> NDArray:
 
 
 def _preprocessing_choices(folder: Path) -> list[Line]:
-    """The statistics by which `preprocessing="auto"` chooses, on large and small draws."""
+    """The modularities by which `preprocessing="auto"` chooses, on large and small draws."""
     lines = []
     for draw in _PREPROCESSED:
         X = draw.load(folder).X
-        samples = SampleNormalizer().fit_transform(X)
-        name = _images_name(draw, len(X))
-        statistics = f"{weak_contrast(samples):.2f}", f"{effective_dimension(samples):.1f}"
-        lines.append([name, *statistics, choose_preprocessing(X)])
+        scores = preprocessing_scores(X)
+        best = max(scores, key=lambda name: scores[name])
+        lines.append([_images_name(draw, len(X)), *(f"{s:.3f}" for s in scores.values()), best])
     return lines
 
 

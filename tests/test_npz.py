@@ -288,7 +288,7 @@ def test_parameters_of_the_machine_are_not_saved():
     model = HypergraphClustering(np.int64(4), random_state=3, verbose=True, n_init=7)
     assert saved_parameters(model) == {
         "n_clusters": 4,
-        "eigenvector_weighting": "auto",
+        "method": "auto",
         "normalize_rows": True,
         "n_init": 7,
     }

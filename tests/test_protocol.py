@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.datasets import load_digits
@@ -27,6 +28,7 @@ MEMBERS = [
     "theta_lower_bound",
     "is_dense",
     "theta_dense",
+    "clique_expansion",
     "connected_components",
     "subhypergraph",
 ]
@@ -51,6 +53,12 @@ class DenseGraph:
 
     def theta_dense(self):
         return self._theta.copy()
+
+    def clique_expansion(self):
+        roots = np.sqrt(self.vertex_degrees)
+        adjacency = self._theta * np.outer(roots, roots)
+        np.fill_diagonal(adjacency, 0)
+        return sparse.csr_array(adjacency)
 
     def connected_components(self):
         return connected_components(self._theta > 0, directed=False)

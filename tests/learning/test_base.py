@@ -313,9 +313,7 @@ def test_progress_of_predictions(name, fitted):
 MODELS = {
     "clustering": lambda: learner("clustering").fit(X),
     "automatic": lambda: HypergraphClustering(random_state=0).fit(X),
-    "paper": lambda: learner("clustering", eigenvector_weighting="equal", normalize_rows=False).fit(
-        X
-    ),
+    "paper": lambda: learner("clustering", method="spectral", normalize_rows=False).fit(X),
     "lasso": lambda: learner("clustering", L1Hypergraph()).fit(X),
     "whitened": lambda: learner("clustering", ElasticNetHypergraph(preprocessing="whiten")).fit(X),
     "frozen": lambda: learner("clustering", FrozenEstimator(ElasticNetHypergraph().fit(X))).fit(X),
@@ -414,7 +412,7 @@ WRONG = {
         ("parameters", {"evil": 1}),
         ("parameters", {"structure": "evil"}),
         ("parameters", {"n_init": "many"}),
-        ("parameters", {"eigenvector_weighting": "evil"}),
+        ("parameters", {"method": "evil"}),
         ("structure", "evil"),
         ("structure.kind", "os.system"),
         ("structure.kind", "KNNHypergraph"),
@@ -437,7 +435,9 @@ WRONG = {
         ("boundary_scores", np.full(N, "text")),
         ("boundary_scores", np.full(N, -0.1)),
         ("structure.state.parameters", {"tol": 0}),
-        ("eigenvector_weighting", "auto"),
+        ("method", "auto"),
+        ("method_scores", {"evil": 1}),
+        ("refined", 2),
         ("spectrum", 3),
         ("spectrum.eigenvectors", np.zeros((N - 1, 20))),
         ("cluster_count", [1, 2]),

@@ -180,11 +180,11 @@ def solved(monkeypatch):
     return problems
 
 
-@pytest.mark.parametrize("weighting", ["auto", "equal", "resolvent"])
+@pytest.mark.parametrize("method", ["auto", "spectral", "resolvent"])
 @pytest.mark.parametrize("strays", [0, 15])
-def test_no_eigenvector_of_the_whole_graph_is_solved_for_twice(solved, weighting, strays):
+def test_no_eigenvector_of_the_whole_graph_is_solved_for_twice(solved, method, strays):
     graph = with_strays(blocks([60] * 4, between=0.002), strays)
-    model = HypergraphClustering(structure=graph, eigenvector_weighting=weighting, random_state=0)
+    model = HypergraphClustering(structure=graph, method=method, random_state=0)
     if strays:
         with pytest.warns(UserWarning, match="30 of the samples are in components too small"):
             model.fit(np.zeros((graph.n_vertices, 1)))
@@ -194,8 +194,8 @@ def test_no_eigenvector_of_the_whole_graph_is_solved_for_twice(solved, weighting
     # Subsets of 80 % of the vertices, on which the estimate is confirmed, are smaller graphs.
     whole = [(known, count) for n, known, count in solved if n == 240]
     assert whole[0] == (1, 15)  # √240 + 1 eigenpairs, one of them of the component
-    assert whole[1:] == ([] if weighting == "equal" else [(16, 4)])
-    assert len(model.spectrum_.eigenvalues) == (4 if weighting == "equal" else 20)
+    assert whole[1:] == ([] if method == "spectral" else [(16, 4)])
+    assert len(model.spectrum_.eigenvalues) == (4 if method == "spectral" else 20)
 
 
 def test_the_spectrum_of_an_automatic_clustering_is_that_of_a_dense_solver():

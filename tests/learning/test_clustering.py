@@ -1,21 +1,24 @@
-"""Spectral clustering."""
+"""Clustering on hypergraphs."""
 
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import check_estimator
 
 from enhg import (
     ElasticNetHypergraph,
+    GaussianGraph,
     Hypergraph,
     HypergraphClustering,
     Representation,
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
+from enhg.modularity import modularity
 
-WEIGHTINGS = ("auto", "equal", "resolvent")
+METHODS = ("auto", "spectral", "resolvent", "modularity", "merging")
 FIVE_COMPONENTS = Hypergraph.from_edges(
     [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11], [12, 13], [0, 1], [4, 5]]
 )
@@ -43,20 +46,18 @@ def test_scikit_learn_accepts_the_estimator():
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_independent_subspaces_are_separated(union_of_subspaces, seed, weighting):
+@pytest.mark.parametrize("method", METHODS)
+def test_independent_subspaces_are_separated(union_of_subspaces, seed, method):
     X, y = union_of_subspaces(seed, n_subspaces=2 + seed)
-    labels = HypergraphClustering(
-        2 + seed, eigenvector_weighting=weighting, random_state=0
-    ).fit_predict(X)
+    labels = HypergraphClustering(2 + seed, method=method, random_state=0).fit_predict(X)
     assert clustering_accuracy(y, labels) == 1
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_noise_joins_the_subspaces_and_does_not_mix_them(union_of_subspaces, weighting):
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_joins_the_subspaces_and_does_not_mix_them(union_of_subspaces, method):
     X, y = union_of_subspaces(9, per_subspace=60)
     X += 0.2 * np.random.default_rng(9).normal(size=X.shape)
-    model = HypergraphClustering(4, eigenvector_weighting=weighting, random_state=0).fit(X)
+    model = HypergraphClustering(4, method=method, random_state=0).fit(X)
     assert model.graph_.connected_components()[0] < 4
     assert clustering_accuracy(y, model.labels_) > 0.98
 
@@ -69,12 +70,10 @@ def test_duplicated_samples_stay_together(union_of_subspaces):
     np.testing.assert_array_equal(labels[len(y) :], labels[: len(y) : 3])
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_components_are_the_clusters(weighting):
+@pytest.mark.parametrize("method", METHODS)
+def test_components_are_the_clusters(method):
     """With as many components as clusters, the partition is determined."""
-    model = HypergraphClustering(
-        5, structure=FIVE_COMPONENTS, eigenvector_weighting=weighting, random_state=0
-    )
+    model = HypergraphClustering(5, structure=FIVE_COMPONENTS, method=method, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         labels = model.fit_predict(np.zeros((14, 1)))
@@ -82,12 +81,10 @@ def test_components_are_the_clusters(weighting):
     assert clustering_accuracy(truth, labels) == 1
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_more_components_than_clusters(weighting, k):
-    model = HypergraphClustering(
-        k, structure=FIVE_COMPONENTS, eigenvector_weighting=weighting, random_state=0
-    )
+def test_more_components_than_clusters(method, k):
+    model = HypergraphClustering(k, structure=FIVE_COMPONENTS, method=method, random_state=0)
     with pytest.warns(
         UserWarning, match=f"5 connected components, more than the {k} clusters"
     ) as caught:
@@ -101,16 +98,14 @@ def test_more_components_than_clusters(weighting, k):
         assert len(set(labels[components == component])) == 1
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_fragments_do_not_take_the_place_of_clusters(weighting):
+@pytest.mark.parametrize("method", METHODS)
+def test_fragments_do_not_take_the_place_of_clusters(method):
     """Two blocks with a weak link, and nine pairs apart: the blocks are the two clusters."""
     blocks = [[i, (i + step) % 30] for i in range(30) for step in (1, 2, 3)]
     edges = [*blocks, *([30 + i, 30 + j] for i, j in blocks), [0, 30]]
     pairs = [[60 + 2 * i, 61 + 2 * i] for i in range(9)]
     graph = Hypergraph.from_edges([*edges, *pairs])
-    model = HypergraphClustering(
-        2, structure=graph, eigenvector_weighting=weighting, random_state=0
-    )
+    model = HypergraphClustering(2, structure=graph, method=method, random_state=0)
     with pytest.warns(
         UserWarning,
         match=r"10 connected components, .* 18 of the samples are in components too small",
@@ -149,34 +144,41 @@ def test_one_cluster():
     np.testing.assert_array_equal(model.confidence_, 1)
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_as_many_clusters_as_samples(weighting):
+@pytest.mark.parametrize("method", METHODS)
+def test_as_many_clusters_as_samples(method):
     X = np.random.default_rng(0).normal(size=(25, 30))
-    model = HypergraphClustering(25, eigenvector_weighting=weighting, random_state=0)
+    model = HypergraphClustering(25, method=method, random_state=0)
     assert len(set(model.fit_predict(X))) == 25
     assert model.spectrum_.residuals.max() < 1e-10
 
 
-def test_the_entropy_of_sizes_decides_between_the_weightings():
-    """The partition of "auto" is the one of the two others with the larger entropy."""
-    X = np.random.default_rng(3).normal(size=(80, 20))
+@pytest.mark.parametrize("seed", range(3))
+def test_the_largest_modularity_decides(seed):
+    X = np.random.default_rng(seed).normal(size=(120, 20))
+    models = {m: HypergraphClustering(6, method=m, random_state=0).fit(X) for m in METHODS}
+    automatic = models.pop("auto")
+    scores = {m: modularity(model.graph_, model.labels_) for m, model in models.items()}
+    assert automatic.method_scores_ == pytest.approx(scores)
+    assert scores[automatic.method_] > max(scores.values()) - 0.002
+    for method, model in models.items():
+        assert model.method_ == method
+        assert model.method_scores_ == pytest.approx({method: scores[method]})
+        assert not model.refined_
+    if not automatic.refined_:
+        chosen = models[automatic.method_]
+        assert clustering_accuracy(chosen.labels_, automatic.labels_) == 1
 
-    def evenness(labels):
-        share = np.bincount(labels) / len(labels)
-        return -(share * np.log(share)).sum()
 
-    models = {
-        s: HypergraphClustering(6, eigenvector_weighting=s, random_state=0).fit(X)
-        for s in WEIGHTINGS
-    }
-    sizes = {s: evenness(models[s].labels_) for s in WEIGHTINGS}
-    assert sizes["equal"] != pytest.approx(sizes["resolvent"])
-    best = max(("equal", "resolvent"), key=sizes.get)
-    assert sizes["auto"] == pytest.approx(sizes[best])
-    assert clustering_accuracy(models[best].labels_, models["auto"].labels_) == 1
-    assert models["auto"].embedding_.shape == models[best].embedding_.shape
-    assert models["auto"].eigenvector_weighting_ == best
-    assert [models[w].eigenvector_weighting_ for w in WEIGHTINGS[1:]] == [*WEIGHTINGS[1:]]
+def test_of_a_dense_graph_the_spectral_methods_are_tried():
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    model = HypergraphClustering(3, structure=GaussianGraph(0.5), random_state=0).fit(X)
+    assert list(model.method_scores_) == ["spectral", "resolvent"]
+
+
+def test_clusters_of_very_different_sizes():
+    X, y = make_blobs([200, 60, 20, 20], 30, cluster_std=1.0, random_state=0)
+    model = HypergraphClustering(4, random_state=0).fit(X)
+    assert clustering_accuracy(y, model.labels_) > 0.95
 
 
 # --- fitted attributes ---------------------------------------------------------------------------
@@ -195,9 +197,7 @@ def test_attributes(fitted, subspaces):
 
 
 def test_rows_may_be_left_as_they_are(subspaces):
-    model = HypergraphClustering(
-        4, eigenvector_weighting="equal", normalize_rows=False, random_state=0
-    )
+    model = HypergraphClustering(4, method="spectral", normalize_rows=False, random_state=0)
     model.fit(subspaces[0])
     np.testing.assert_array_equal(model.embedding_, model.spectrum_.eigenvectors[:, :4])
 
@@ -212,7 +212,8 @@ def test_confidence_is_one_minus_the_ratio_of_distances():
     for i, label in enumerate(model.labels_):
         distances = [np.linalg.norm(points[i] - center) for center in centers]
         own = distances.pop(label)
-        assert model.confidence_[i] == pytest.approx(1 - own / min(distances), abs=1e-2)
+        expected = max(1 - own / min(distances), 0)
+        assert model.confidence_[i] == pytest.approx(expected, abs=1e-9)
 
 
 def test_subspaces_give_more_confidence_than_noise(fitted):
@@ -254,9 +255,9 @@ def test_pixels_of_any_type(dtype):
     np.testing.assert_array_equal(X, before)
 
 
-def test_unknown_weighting(subspaces):
-    with pytest.raises(InputError, match=r"eigenvector_weighting must be one of .*, got 'flat'"):
-        HypergraphClustering(2, eigenvector_weighting="flat").fit(subspaces[0])
+def test_unknown_method(subspaces):
+    with pytest.raises(InputError, match=r"method must be one of .*, got 'flat'"):
+        HypergraphClustering(2, method="flat").fit(subspaces[0])
 
 
 def test_impossible_numbers_are_refused_before_the_long_work():

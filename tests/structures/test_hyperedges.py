@@ -191,12 +191,15 @@ def test_member_coefficients_are_those_of_the_members(coefficients, options):
     graph = rule.build(coefficients)
     entries = member_coefficients(coefficients, graph)
     H, Z = graph.incidence.toarray(), coefficients.toarray()
-    for i, edge in enumerate(graph.edges()):
-        members = [j for j in edge if j != i]
+    n = len(Z)
+    for i in range(n):
+        edges = graph.edges()[i::n]
+        members = sorted({j for edge in edges for j in edge if j != i})
         stored = slice(entries.indptr[i], entries.indptr[i + 1])
         assert entries.indices[stored].tolist() == members
         assert entries.data[stored].tolist() == [Z[i, j] for j in members]
-    expected = np.where((H.T > 0) & ~np.eye(25, dtype=bool), Z, 0)
+    joined = sum((H[:, first : first + n] > 0).T for first in range(0, H.shape[1], n)) > 0
+    expected = np.where(joined & ~np.eye(25, dtype=bool), Z, 0)
     np.testing.assert_array_equal(entries.toarray(), expected)
 
 
@@ -303,3 +306,38 @@ def test_unusable_coefficients(wrong, message):
     with pytest.raises(InputError, match=f"coefficients {message}") as caught:
         HyperedgeRule().build(wrong)
     assert caught.value.parameter == "coefficients"
+
+
+def test_several_thresholds_make_several_hyperedges(coefficients):
+    n = coefficients.shape[0]
+    both = HyperedgeRule("top", (2, 6)).build(coefficients)
+    single = [HyperedgeRule("top", size).build(coefficients) for size in (2, 6)]
+    assert both.n_edges == 2 * n
+    for block, graph in enumerate(single):
+        columns = slice(block * n, (block + 1) * n)
+        np.testing.assert_array_equal(
+            both.incidence.toarray()[:, columns], graph.incidence.toarray()
+        )
+        np.testing.assert_allclose(both.weights[columns], graph.weights)
+    roots = np.sqrt(both.vertex_degrees)
+    walk = sum(
+        np.sqrt(np.outer(g.vertex_degrees, g.vertex_degrees)) * g.theta_dense() for g in single
+    )
+    np.testing.assert_allclose(both.theta_dense(), walk / np.outer(roots, roots), atol=1e-12)
+
+
+@pytest.mark.parametrize("membership", ["soft", "binary"])
+def test_memberships_are_means_over_the_thresholds(coefficients, membership):
+    shares = [
+        HyperedgeRule("top", size, membership=membership).memberships(coefficients).toarray()
+        for size in (2, 6)
+    ]
+    rule = HyperedgeRule("top", (2, 6), membership=membership)
+    np.testing.assert_allclose(rule.memberships(coefficients).toarray(), np.mean(shares, axis=0))
+    selected = HyperedgeRule("top", 6).select(coefficients)
+    assert (rule.select(coefficients) != selected).nnz == 0
+
+
+def test_no_threshold_at_all():
+    with pytest.raises(InputError, match="threshold must hold at least one number"):
+        HyperedgeRule("top", ()).check_parameters()

@@ -39,7 +39,7 @@ class HyperedgeRule(BaseEstimator):
         h(j, eᵢ) = |zᵢⱼ| / Σ_{k∈Eᵢ} |zᵢₖ|,   w(eᵢ) = Σ_{j∈Eᵢ} |⟨zᵢ, zⱼ⟩|
 
     A row without coefficients becomes a hyperedge of its centroid alone. A weight of 0 is replaced
-    by the smallest positive weight, so that every vertex has a positive degree.
+    by the smallest positive weight of a threshold, so that every vertex has a positive degree.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ class HyperedgeRule(BaseEstimator):
             magnitudes = sparse.csr_array(magnitudes + magnitudes.T) / 2
         selected = [self._select(magnitudes, threshold) for threshold in self._thresholds]
         incidence = [incidence_matrix(self._memberships(members)) for members in selected]
-        weights = np.concatenate([self._weights(z, members) for members in selected])
-        return Hypergraph(sparse.hstack(incidence, format="csr"), replace_zeros(weights))
+        weights = [replace_zeros(self._weights(z, members)) for members in selected]
+        return Hypergraph(sparse.hstack(incidence, format="csr"), np.concatenate(weights))
 
     def select(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
         """The magnitudes of the coefficients that make samples members, row by row.
