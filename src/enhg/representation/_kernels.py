@@ -54,6 +54,7 @@ WAITING = 1  # for the correlations of all atoms with its residual, or for a wid
 ACTIVE = 2  # being solved
 OPTIMAL = 3  # no atom violates the optimality conditions
 INACCURATE = 4  # products in float32 are too coarse for its penalty
+DENSE = 5  # the working set is so large that iterations on the residual are faster
 
 _UNDECIDED = -1  # result of a check that needs more exact correlations or a wider working set
 
@@ -82,6 +83,8 @@ class Shared(NamedTuple):
     lam: float
     norm_loss: bool
     tol: float
+    mean_square: float  # mean squared norm of the atoms
+    dense_size: int  # working sets beyond this may be DENSE
 
 
 class Block(NamedTuple):
@@ -92,7 +95,7 @@ class Block(NamedTuple):
     gammas: NDArray
     floors: NDArray  # smallest residual norm that the norm loss distinguishes from zero
     status: NDArray
-    residuals: NDArray  # of samples whose status is WAITING
+    residuals: NDArray  # of samples whose status is WAITING or DENSE
     correlations: NDArray  # of all atoms with a residual, the last ones computed
     correlation_rows: NDArray  # the row of `correlations` that belongs to the sample
     working_sets: NDArray  # indices of atoms, padded
@@ -1198,12 +1201,26 @@ def _check_all(shared, block, i, work):
 
 
 @_inline
-def _leave(shared, block, i, work):
-    """Store the residual of sample i, of which the driver computes the correlations."""
+def _leave(shared, block, i, work, status):
+    """Store the residual of sample i, with which the driver continues."""
     if block.loosely_solved[i]:
         _store_residual(shared, block, i, work)
     _copy(work.residual, block.residuals[i])
-    block.status[i] = WAITING
+    block.status[i] = status
+
+
+@_compile
+def _is_dense(shared, block, i):
+    """Whether sample i is faster to solve by iterations on the residual.
+
+    These take fewer steps the larger AₛᵀAₛ + bI is, on average over its d eigenvalues. They are
+    chosen if it is at least as large as with as many atoms as features and no ridge.
+    """
+    size, d = block.sizes[i], shared.atoms.shape[1]
+    return (
+        size > shared.dense_size
+        and size * shared.mean_square + d * block.ridge[i] >= d * shared.mean_square
+    )
 
 
 @njit(**_OPTIONS, cache=CACHE)
@@ -1223,8 +1240,9 @@ def solve(rows, work, shared, block, first_size):
                 block.status[i] = INACCURATE
                 break
             n_added = _check_all(shared, block, i, work)
-            if n_added == _UNDECIDED:
-                _leave(shared, block, i, work)
+            dense = _is_dense(shared, block, i)
+            if n_added == _UNDECIDED or (n_added > 0 and dense):
+                _leave(shared, block, i, work, DENSE if dense else WAITING)
             elif n_added == 0 and not block.loosely_solved[i]:
                 block.status[i] = OPTIMAL
             else:
