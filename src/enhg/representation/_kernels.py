@@ -54,7 +54,7 @@ WAITING = 1  # for the correlations of all atoms with its residual, or for a wid
 ACTIVE = 2  # being solved
 OPTIMAL = 3  # no atom violates the optimality conditions
 INACCURATE = 4  # products in float32 are too coarse for its penalty
-DENSE = 5  # the working set is so large that iterations on the residual are faster
+DENSE = 5  # its support will be so large that iterations on the residual are faster
 
 _UNDECIDED = -1  # result of a check that needs more exact correlations or a wider working set
 
@@ -84,7 +84,7 @@ class Shared(NamedTuple):
     norm_loss: bool
     tol: float
     mean_square: float  # mean squared norm of the atoms
-    dense_size: int  # working sets beyond this may be DENSE
+    dense_size: int  # expected supports beyond this may be DENSE
 
 
 class Block(NamedTuple):
@@ -1210,16 +1210,24 @@ def _leave(shared, block, i, work, status):
 
 
 @_compile
-def _is_dense(shared, block, i):
-    """Whether sample i is faster to solve by iterations on the residual.
+def _is_dense(shared, block, i, n_added, work):
+    """Whether sample i, which is not optimal yet, is faster to solve by iterations on the residual.
 
-    These take fewer steps the larger AₛᵀAₛ + bI is, on average over its d eigenvalues. They are
-    chosen if it is at least as large as with as many atoms as features and no ridge.
+    The support is expected to grow to the geometric mean of its present size and of that with all
+    violators, of which most cease to be violators as others enter. The iterations take fewer steps
+    the larger AₛᵀAₛ + bI is, on average over its d eigenvalues. They are chosen if it is at least
+    as large as with as many atoms as features and no ridge.
     """
-    size, d = block.sizes[i], shared.atoms.shape[1]
+    correlations, row, size = block.correlations, block.correlation_rows[i], work.progress.size
+    n_used, n_violators, d = 0, n_added, shared.atoms.shape[1]
+    for p in range(size):
+        n_used += block.coefficients[i, p] != 0.0
+    if work.progress.current:
+        n_violators = _count_above(correlations, row, correlations.dtype.type(block.l1[i]))
+    expected = np.sqrt(n_used * (n_used + n_violators))
     return (
-        size > shared.dense_size
-        and size * shared.mean_square + d * block.ridge[i] >= d * shared.mean_square
+        expected > shared.dense_size
+        and expected * shared.mean_square + d * block.ridge[i] >= d * shared.mean_square
     )
 
 
@@ -1240,8 +1248,8 @@ def solve(rows, work, shared, block, first_size):
                 block.status[i] = INACCURATE
                 break
             n_added = _check_all(shared, block, i, work)
-            dense = _is_dense(shared, block, i)
-            if n_added == _UNDECIDED or (n_added > 0 and dense):
+            dense = n_added > 0 and _is_dense(shared, block, i, n_added, work)
+            if n_added == _UNDECIDED or dense:
                 _leave(shared, block, i, work, DENSE if dense else WAITING)
             elif n_added == 0 and not block.loosely_solved[i]:
                 block.status[i] = OPTIMAL
