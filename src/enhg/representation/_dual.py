@@ -32,7 +32,7 @@ _N_EIGENVECTORS = 64
 _POWER_STEPS = 3
 _SEED = 0
 _RENEWAL = 8  # iterations between products of the residuals with all atoms
-_MAX_ROWS = 128  # of a part: beyond, matrix products are not faster
+_MAX_ROWS = 256  # of a part: beyond, matrix products are not faster
 _ATOMS_AT_ONCE = 512
 
 

@@ -41,7 +41,7 @@ def _slope_and_curvature(g, q, l1, length):
 
 @njit(**_OPTIONS)
 def _search(g, q, l1, ridge, slope, square):
-    """The length of the step that minimizes the dual objective along a direction, about.
+    """The length of the step that minimizes the dual objective along a direction, to _EXACT.
 
     The slope along it is continuous, piecewise linear and increasing: Newton steps between the
     lengths known to be too short and too long.

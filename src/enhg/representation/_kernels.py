@@ -13,8 +13,9 @@ Q and c may be products in float32: they are a model that provides steps. Certif
 in float64 from the atoms (`_correct_model`, `_check`).
 
 Kernels release the GIL and work in place; the driver runs `solve` in threads, each on some rows of
-a block. All kernels are in one file because Numba's cache on disk detects changes only in the file
-of the kernel that is called from Python: with callees in other files it would run outdated code.
+a block. All that `solve` calls is in one file because Numba's cache on disk detects changes only in
+the file of the kernel that is called from Python: with callees in other files it would run outdated
+code.
 """
 
 # mypy: disable-error-code="no-untyped-def,assignment"

@@ -217,7 +217,9 @@ def _solve_blocks(
         row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
     dictionary = Dictionary(atoms, gram, row_norms(atoms))
     n_rows = int(np.clip((budget - gram.nbytes) // row_bytes, 1, _MAX_BLOCK_ROWS))
-    buffer = np.empty((max(2, min(n, n_rows)), m), samples.dtype)
+    # Iterations on the residual use two rows for a sample.
+    spare = (budget - gram.nbytes - n_rows * row_bytes) // (m * itemsize)
+    buffer = np.empty((max(2, min(n, n_rows) + int(np.clip(spare, 0, n_rows))), m), samples.dtype)
     solved = []
     for block in row_slices(n, n_rows):
         solved.append(
