@@ -55,6 +55,7 @@ def _pieces(results: list[Result]) -> dict[str, str]:
         **_ensc(records["sparse"][0]),
         **_growth(records["growth"]),
         **_memory(records["memory"]),
+        **_dense(records["dense"]),
         "features-ratios": _ratios(records["features"], "features", "d"),
     }
 
@@ -77,6 +78,20 @@ def _sparse_and_dense(records: dict[str, list[Record]]) -> dict[str, str]:
         "many-times": f"{_times_gram(dense):.0f}",
         "factorization": f"{support**3 / 6 / 1e6:.1f}",
         "gram-row": f"{dense['samples'] * dense['features'] / 1e6:.1f}",
+    }
+
+
+def _dense(records: list[Record]) -> dict[str, str]:
+    """Times against the non-zeros under a strong ridge."""
+    first = records[0]
+    rows = [
+        [figure(record[key]) for key in ("nonzeros", "lam", "seconds", "times_first")]
+        for record in records
+    ]
+    heads = ["non-zeros per sample", "λ", "s", f"times that at {figure(first['nonzeros'])}"]
+    return {
+        "dense-data": f"{first['dataset']}, n = {first['samples']}, d = {first['features']}",
+        "dense-table": table(heads, rows),
     }
 
 

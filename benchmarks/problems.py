@@ -17,6 +17,8 @@ from enhg.preprocessing import SampleNormalizer
 
 TOL = 1e-4
 _BLOCK_ROWS = 512
+_EMBEDDINGS = "clip_vitb32_caltech101.npz"
+_SYNTHETIC = (4096, 512, 100)  # samples, features and classes where there is no such file
 # A Gram matrix larger than this is computed in blocks of rows and not kept.
 _WHOLE_GRAM_BYTES = 2 * 2**30
 
@@ -58,6 +60,27 @@ class Problem:
 @cache
 def _images(dataset: str, folder: Path) -> NDArray:
     return load(dataset, folder).X
+
+
+def embeddings(folder: Path, limit: int | None) -> tuple[str, NDArray]:
+    """Embeddings of images by CLIP, or synthetic ones, in unit length and float32; with a name."""
+    file = Path(folder) / _EMBEDDINGS
+    if file.exists():
+        name, X = "CLIP, Caltech 101", np.load(file)["X"]
+    else:
+        name, X = "synthetic embeddings", _synthetic_embeddings(*_SYNTHETIC)
+    X = SampleNormalizer().fit_transform(X[:limit].astype(np.float32))
+    return name, np.ascontiguousarray(X, dtype=np.float32)
+
+
+def _synthetic_embeddings(n: int, d: int, n_classes: int) -> NDArray:
+    """A common direction, classes, and variation in directions of decreasing weight."""
+    rng = np.random.default_rng(0)
+    weights = 1 / np.sqrt(1 + np.arange(d))
+    classes = rng.standard_normal((n_classes, d))
+    within = rng.standard_normal((n, d))
+    X = 0.7 * classes[rng.integers(0, n_classes, n)] + 0.5 * within
+    return X * weights + 2.0 * (np.arange(d) == 0)
 
 
 def warm_up(X: NDArray, **choices: object) -> None:

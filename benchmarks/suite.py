@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import enhg
 from benchmarks import measure
 from benchmarks.baselines import BASELINES, run_accurately
-from benchmarks.problems import TOL, Problem, gram, optimality, warm_up
+from benchmarks.problems import TOL, Problem, embeddings, gram, optimality, warm_up
 from enhg.preprocessing import SampleNormalizer
 
 SPARSE = Problem("mnist", 5000, a=0.1, b=0.1)
@@ -26,6 +26,7 @@ _PENALTIES = ((0.3, 0.3), (0.2, 0.2), (0.1, 0.1), (0.05, 0.1), (0.05, 0.5), (0.0
 _ROWS_IN_SERIES = 5
 _BUDGET = 2**30  # bytes: a twentieth of the Gram matrix of 70 000 samples
 _SMALL_BUDGET = 64 * 2**20  # bytes: too small for any Gram matrix of the series
+_SUPPORTS = (100, 400, 800, 1300, 2000)  # non-zeros per sample, of some 4100 samples
 _MATCHED = 0.02  # relative difference of the non-zeros of two losses that counts as equal
 
 Record = dict[str, object]
@@ -328,6 +329,53 @@ def sparsity(options: Options) -> Outcome:
     return Outcome(records, [certified(*records)])
 
 
+def dense(options: Options) -> Outcome:
+    """Strong ridge on embeddings: 400 to 2000 non-zeros per sample against 100, γ = 10"""
+    name, X = embeddings(options.data, options.limit)
+    supports = options.sizes(*_SUPPORTS, 4100)[:-1]
+    lams = [_matching_lam(X, support) for support in supports]
+    works = {lam: lambda lam=lam: enhg.self_representation(X, lam=lam) for lam in lams}
+    results = {lam: work() for lam, work in works.items()}
+    best = measure.best_of_each(works, 4)
+    records = [
+        {
+            "dataset": name,
+            "samples": len(X),
+            "features": X.shape[1],
+            "lam": lam,
+            "nonzeros": results[lam].coefficients.nnz / len(X),
+            "certificate": float(results[lam].certificate.max()),
+            "seconds": best[lam],
+            "times_first": best[lam] / best[lams[0]],
+        }
+        for lam in lams
+    ]
+    targets = [
+        at_most(
+            f"time at {record['nonzeros']:.0f} non-zeros",
+            record["times_first"],
+            10,
+            f"× that at {records[0]['nonzeros']:.0f}",
+        )
+        for record in records[1:]
+    ]
+    return Outcome(records, [*targets, certified(*records)])
+
+
+def _matching_lam(X: NDArray, nonzeros: int) -> float:
+    """λ that gives about as many non-zeros, by bisection of its logarithm on some samples."""
+    some = np.arange(len(X)) % 40 == 0
+    low, high = 0.1, 1e5
+    for _ in range(20):
+        lam = float(np.sqrt(low * high))
+        Z = enhg.self_representation(X[some], dictionary=X[~some], lam=lam).coefficients
+        count = Z.nnz / Z.shape[0]
+        if abs(count - nonzeros) <= _MATCHED * nonzeros:
+            return lam
+        low, high = (lam, high) if count < nonzeros else (low, lam)
+    raise RuntimeError(f"no lam from 0.1 to 100 000 gives {nonzeros} non-zeros")
+
+
 def memory(options: Options) -> Outcome:
     """Peak resident memory against n, with the Gram matrix stored while it fits, and in blocks"""
     records = []
@@ -401,6 +449,6 @@ BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
     work.__name__: work
     for work in (
         cold, sparse, medium, faces, norm, threads, large,
-        features, sparsity, memory, stages, growth, full,
+        features, sparsity, dense, memory, stages, growth, full,
     )
 }  # fmt: skip

@@ -13,8 +13,9 @@ Q and c may be products in float32: they are a model that provides steps. Certif
 in float64 from the atoms (`_correct_model`, `_check`).
 
 Kernels release the GIL and work in place; the driver runs `solve` in threads, each on some rows of
-a block. All kernels are in one file because Numba's cache on disk detects changes only in the file
-of the kernel that is called from Python: with callees in other files it would run outdated code.
+a block. All that `solve` calls is in one file because Numba's cache on disk detects changes only in
+the file of the kernel that is called from Python: with callees in other files it would run outdated
+code.
 """
 
 # mypy: disable-error-code="no-untyped-def,assignment"
@@ -54,6 +55,7 @@ WAITING = 1  # for the correlations of all atoms with its residual, or for a wid
 ACTIVE = 2  # being solved
 OPTIMAL = 3  # no atom violates the optimality conditions
 INACCURATE = 4  # products in float32 are too coarse for its penalty
+DENSE = 5  # its support will be so large that iterations on the residual are faster
 
 _UNDECIDED = -1  # result of a check that needs more exact correlations or a wider working set
 
@@ -82,6 +84,8 @@ class Shared(NamedTuple):
     lam: float
     norm_loss: bool
     tol: float
+    mean_square: float  # mean squared norm of the atoms
+    dense_size: int  # expected supports beyond this may be DENSE
 
 
 class Block(NamedTuple):
@@ -92,7 +96,7 @@ class Block(NamedTuple):
     gammas: NDArray
     floors: NDArray  # smallest residual norm that the norm loss distinguishes from zero
     status: NDArray
-    residuals: NDArray  # of samples whose status is WAITING
+    residuals: NDArray  # of samples whose status is WAITING or DENSE
     correlations: NDArray  # of all atoms with a residual, the last ones computed
     correlation_rows: NDArray  # the row of `correlations` that belongs to the sample
     working_sets: NDArray  # indices of atoms, padded
@@ -1198,12 +1202,34 @@ def _check_all(shared, block, i, work):
 
 
 @_inline
-def _leave(shared, block, i, work):
-    """Store the residual of sample i, of which the driver computes the correlations."""
+def _leave(shared, block, i, work, status):
+    """Store the residual of sample i, with which the driver continues."""
     if block.loosely_solved[i]:
         _store_residual(shared, block, i, work)
     _copy(work.residual, block.residuals[i])
-    block.status[i] = WAITING
+    block.status[i] = status
+
+
+@_compile
+def _is_dense(shared, block, i, n_added, work):
+    """Whether sample i, which is not optimal yet, is faster to solve by iterations on the residual.
+
+    The support is expected to grow to the geometric mean of its present size and of that with all
+    violators, of which most cease to be violators as others enter. The iterations take fewer steps
+    the larger AₛᵀAₛ + bI is, on average over its d eigenvalues. They are chosen if it is at least
+    as large as with as many atoms as features and no ridge.
+    """
+    correlations, row, size = block.correlations, block.correlation_rows[i], work.progress.size
+    n_used, n_violators, d = 0, n_added, shared.atoms.shape[1]
+    for p in range(size):
+        n_used += block.coefficients[i, p] != 0.0
+    if work.progress.current:
+        n_violators = _count_above(correlations, row, correlations.dtype.type(block.l1[i]))
+    expected = np.sqrt(n_used * (n_used + n_violators))
+    return (
+        expected > shared.dense_size
+        and expected * shared.mean_square + d * block.ridge[i] >= d * shared.mean_square
+    )
 
 
 @njit(**_OPTIONS, cache=CACHE)
@@ -1223,8 +1249,9 @@ def solve(rows, work, shared, block, first_size):
                 block.status[i] = INACCURATE
                 break
             n_added = _check_all(shared, block, i, work)
-            if n_added == _UNDECIDED:
-                _leave(shared, block, i, work)
+            dense = n_added > 0 and _is_dense(shared, block, i, n_added, work)
+            if n_added == _UNDECIDED or dense:
+                _leave(shared, block, i, work, DENSE if dense else WAITING)
             elif n_added == 0 and not block.loosely_solved[i]:
                 block.status[i] = OPTIMAL
             else:

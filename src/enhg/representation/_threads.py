@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from enhg.exceptions import InputError
+
+_T = TypeVar("_T")
 
 _MIN_TASK_ROWS = 4
 _GRAM_TILE, _MIRROR_TILE = 1024, 128
@@ -47,6 +49,11 @@ class ThreadTeam:
         """Compute out = ABᵀ with a multi-threaded BLAS."""
         with self._blas.limit(limits=self.size):
             np.matmul(A, B.T, out=out)
+
+    def call(self, function: Callable[[], _T]) -> _T:
+        """Return function(), with a multi-threaded BLAS."""
+        with self._blas.limit(limits=self.size):
+            return function()
 
     def gram(self, X: NDArray) -> NDArray:
         """Return XXᵀ: one triangle is computed, the other copied."""

@@ -81,7 +81,8 @@ def self_representation(
         Gram matrix (4 or 8 bytes times n_atoms²) is stored if it fits, which is faster; otherwise
         each block of samples computes the products it needs. The result is the same within
         `tol`. Not counted are two square matrices per thread, of the order of the largest working
-        set, and the samples in float64 where float32 does not reach `tol`.
+        set, and the samples in float64 where float32 does not reach `tol`. Working sets become
+        large only with the norm loss, or with a small ridge or none.
     n_jobs : int, default=None
         Number of threads; None for all cores. The result does not depend on it beyond rounding.
     progress : bool or callable, default=None
@@ -96,6 +97,11 @@ def self_representation(
     -----
     Divided by γᵢ, the squared problem is ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = 1/γᵢ and b = 2·lam/γᵢ.
     The norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ with σ = ‖r‖.
+
+    Each sample is solved on a working set of atoms, by factorizations of matrices of the order of
+    its support. With the squared loss and `lam` > 0, samples whose supports are expected to be
+    large are solved for their residual, of n_features unknowns, by conjugate gradients on many
+    samples at once. Both end with the same certificate.
 
     z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1 (unit-length samples), so that the paper's
     γ = 0.18 on the absolute scale gives z = 0 for every sample. On the relative scale, a sample
@@ -204,14 +210,16 @@ def _solve_blocks(
 ) -> SolvedRows:
     n, m, itemsize = len(samples), len(atoms), samples.itemsize
     gram = np.empty((0, 0), samples.dtype)
-    row_bytes = (m + 3 * samples.shape[1]) * itemsize + FIRST_CAPACITY * 16
+    row_bytes = (m + 8 * samples.shape[1]) * itemsize + FIRST_CAPACITY * 16
     if m * m * itemsize + min(n, _MAX_BLOCK_ROWS) * row_bytes <= budget and m <= 4 * n:
         gram = team.gram(atoms)
     else:
         row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
     dictionary = Dictionary(atoms, gram, row_norms(atoms))
     n_rows = int(np.clip((budget - gram.nbytes) // row_bytes, 1, _MAX_BLOCK_ROWS))
-    buffer = np.empty((min(n, n_rows), m), samples.dtype)
+    # Iterations on the residual use two rows for a sample.
+    spare = (budget - gram.nbytes - n_rows * row_bytes) // (m * itemsize)
+    buffer = np.empty((max(2, min(n, n_rows) + int(np.clip(spare, 0, n_rows))), m), samples.dtype)
     solved = []
     for block in row_slices(n, n_rows):
         solved.append(
