@@ -161,11 +161,12 @@ Lam = Annotated[
     ),
 ]
 Members = Annotated[
-    int,
+    int | None,
     typer.Option(
         callback=_whole(1),
         metavar="N",
-        help="Members of a hyperedge: the N largest coefficients of its sample.",
+        help="One hyperedge for each sample, with the N largest coefficients. By default two, with "
+        "5 and with 10.",
     ),
 ]
 ErrorWeight = Annotated[

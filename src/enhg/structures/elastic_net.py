@@ -11,14 +11,14 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 
 class ElasticNetHypergraph(RepresentationHypergraph):
-    """One hyperedge per sample, of the samples with the largest coefficients of its elastic net.
+    """Hyperedges of every sample with those of the largest coefficients of its elastic net.
 
     Every sample is represented by the others:
 
         minimize over z, ε:   ‖z‖₁ + λ‖z‖₂² + γₑ‖ε‖₁ + λγₑ²‖ε‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − ε),   zᵢ = 0
 
     Hyperedge eᵢ contains sample i, its centroid, and the members Eᵢ, the samples j with the largest
-    |zᵢⱼ|. By default (`hyperedges`)
+    |zᵢⱼ|. By default (`hyperedges`) sample i has two hyperedges, with 5 and with 10 members, and
 
         h(i, eᵢ) = 1,   h(j, eᵢ) = |zᵢⱼ| / Σ_{k∈Eᵢ} |zᵢₖ|,   w(eᵢ) = Σ_{j∈Eᵢ} |⟨zᵢ, zⱼ⟩|
 
@@ -39,11 +39,11 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         if `gamma` is 30 or more.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: "zero_mean", "unit", "whiten", "smooth", "lift", "none",
-        "auto" (chosen from the samples, see `enhg.preprocessing.choose_preprocessing`) or a
+        "auto" (chosen from the samples, see `enhg.structures.choice.choose_preprocessing`) or a
         scikit-learn transformer, which receives an array (without feature names).
     hyperedges : HyperedgeRule, optional
         Which coefficients make a sample a member, memberships and hyperedge weights;
-        `HyperedgeRule()` by default: the 10 largest |zᵢⱼ|.
+        `HyperedgeRule()` by default: one hyperedge of the 5 and one of the 10 largest |zᵢⱼ|.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional
@@ -58,7 +58,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         Z, the certificates of its rows and, in `sparse_errors`, the errors ε, of the preprocessed
         samples.
     member_coefficients_ : csr_array of shape (n_samples, n_samples)
-        Row i stores zᵢⱼ of every member j ≠ i of hyperedge i.
+        Row i stores zᵢⱼ of every member j ≠ i of the hyperedges of sample i.
     relative_residuals_ : ndarray of shape (n_samples,)
         ‖xᵢ − Σⱼ zᵢⱼxⱼ‖/‖xᵢ‖ of the preprocessed samples, computed when first used.
     outlier_scores_ : ndarray of shape (n_samples,)

@@ -26,8 +26,8 @@ class L1Graph(RepresentationStructure):
     error_weight : float or None, default=None
         γₑ, the weight of sparse errors; None for ε = 0.
     preprocessing : str or transformer, default="auto"
-        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer, which receives an array.
+        Applied to the samples first: "auto" (chosen from them), a name of
+        `enhg.preprocessing.make_preprocessing` or a scikit-learn transformer (of arrays).
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional

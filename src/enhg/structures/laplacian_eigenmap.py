@@ -32,8 +32,8 @@ class LaplacianEigenmapGraph(Structure):
     bandwidth : float, default=1.0
         √t in multiples of the median distance of neighbors.
     preprocessing : str or transformer, default="auto"
-        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer, which receives an array.
+        Applied to the samples first: "auto" (chosen from them), a name of
+        `enhg.preprocessing.make_preprocessing` or a scikit-learn transformer (of arrays).
 
     Attributes
     ----------

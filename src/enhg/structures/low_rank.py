@@ -31,8 +31,8 @@ class LowRankGraph(Structure):
     power : float, default=2.0
         2 in the text of the source, 4 in programs that implement it.
     preprocessing : str or transformer, default="auto"
-        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer, which receives an array.
+        Applied to the samples first: "auto" (chosen from them), a name of
+        `enhg.preprocessing.make_preprocessing` or a scikit-learn transformer (of arrays).
     tol : float, default=1e-3
         Bound on the relative duality gap; a warning is issued if it is not reached.
     max_iter : int, default=1000

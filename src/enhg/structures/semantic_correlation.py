@@ -30,8 +30,8 @@ class SemanticCorrelationHypergraph(RepresentationStructure):
     n_members : int, default=5
         Members of a hyperedge beside its centroid; 5 in the paper.
     preprocessing : str or transformer, default="auto"
-        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer, which receives an array.
+        Applied to the samples first: "auto" (chosen from them), a name of
+        `enhg.preprocessing.make_preprocessing` or a scikit-learn transformer (of arrays).
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional

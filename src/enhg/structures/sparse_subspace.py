@@ -36,8 +36,8 @@ class SparseSubspaceGraph(RepresentationStructure):
     alpha_e : float or None, default=20.0
         α_e, the relative weight of sparse errors, 20 for faces in the source; None for ε = 0.
     preprocessing : str or transformer, default="auto"
-        Applied to the samples first: a name of `enhg.preprocessing.make_preprocessing` or a
-        scikit-learn transformer, which receives an array.
+        Applied to the samples first: "auto" (chosen from them), a name of
+        `enhg.preprocessing.make_preprocessing` or a scikit-learn transformer (of arrays).
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional
