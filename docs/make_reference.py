@@ -39,7 +39,13 @@ SECTIONS = {
     "Record of `predict_with_scores`": ("enhg.learning._base", ["Prediction"]),
     "Record of `spectrum_`": ("enhg.learning.spectral", ["Spectrum"]),
     "Record of `attach`": ("enhg.structures._representation_hypergraph", ["Attachment"]),
+    "Modularity: `enhg.modularity`": (
+        "enhg.modularity", ["modularity", "maximize_modularity", "partition_by_modularity"],
+    ),
     "Preprocessing: `enhg.preprocessing`": ("enhg.preprocessing", None),
+    "Choice of the preprocessing: `enhg.structures.choice`": (
+        "enhg.structures.choice", ["choose_preprocessing", "preprocessing_scores"],
+    ),
     "Plots: `enhg.plotting`": ("enhg.plotting", None),
     "Data sets: `enhg.datasets`": ("enhg.datasets", None),
     "Files: `enhg.io`": ("enhg.io", None),

@@ -80,7 +80,7 @@ def test_the_maximum_is_that_of_all_partitions(seed):
     hypergraph = random_hypergraph(seed, n=7)
     largest = max(modularity(hypergraph, labels) for labels in partitions(7))
     labels = [maximize_modularity(hypergraph, random_state=start) for start in range(8)]
-    assert max(modularity(hypergraph, found) for found in labels) == pytest.approx(largest)
+    assert max(modularity(hypergraph, partition) for partition in labels) == pytest.approx(largest)
 
 
 def test_no_single_move_improves_the_result():
@@ -97,8 +97,8 @@ def test_the_maximum_is_at_least_that_of_networkx():
     graph, _ = blocks([40, 25, 60, 15], inside=0.2, outside=0.03)
     other = nx.from_scipy_sparse_array(graph.adjacency)
     communities = nx.community.louvain_communities(other, seed=0)
-    found = max(modularity(graph, maximize_modularity(graph, random_state=s)) for s in range(3))
-    assert found >= nx.community.modularity(other, communities) - 1e-3
+    largest = max(modularity(graph, maximize_modularity(graph, random_state=s)) for s in range(3))
+    assert largest >= nx.community.modularity(other, communities) - 1e-3
 
 
 def test_a_larger_resolution_gives_more_clusters():

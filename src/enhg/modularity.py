@@ -251,17 +251,10 @@ def _move_vertices(indptr, indices, data, degrees, resolution, order, labels):
     """
     n = labels.shape[0]
     total = degrees.sum()
-    volumes = np.zeros(n)
-    sizes = np.zeros(n, np.int64)
-    for i in range(n):
-        volumes[labels[i]] += degrees[i]
-        sizes[labels[i]] += 1
-    empty = np.empty(n, np.int64)  # a stack of labels without vertices
-    n_empty = 0
-    for c in range(n):
-        if sizes[c] == 0:
-            empty[n_empty] = c
-            n_empty += 1
+    volumes, sizes = _volumes_and_sizes(degrees, labels)
+    unused = np.flatnonzero(sizes == 0)
+    empty, n_empty = np.empty(n, np.int64), unused.shape[0]  # a stack of labels without vertices
+    empty[:n_empty] = unused
     queue, head, count = order.copy(), 0, n
     waiting = np.ones(n, np.bool_)
     links = np.zeros(n)  # from one vertex to each cluster
@@ -310,3 +303,13 @@ def _move_vertices(indptr, indices, data, degrees, resolution, order, labels):
                 waiting[j] = True
                 queue[(head + count) % n] = j
                 count += 1
+
+
+@njit(nogil=True, cache=CACHE)
+def _volumes_and_sizes(degrees, labels):
+    """Sum of degrees and number of vertices of every label."""
+    volumes, sizes = np.zeros(labels.shape[0]), np.zeros(labels.shape[0], np.int64)
+    for i in range(labels.shape[0]):
+        volumes[labels[i]] += degrees[i]
+        sizes[labels[i]] += 1
+    return volumes, sizes

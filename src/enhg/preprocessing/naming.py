@@ -32,6 +32,7 @@ _MAKERS: dict[str, Callable[[], SampleTransformer]] = {
     "lift": Lifting,
     "none": Identity,
 }
+PREPROCESSING_NAMES = tuple(_MAKERS)
 _SAVED: dict[str, type[SampleTransformer]] = {
     kind.__name__: kind for kind in (SampleNormalizer, Whitening, Smoothing, Lifting, Identity)
 }
@@ -69,13 +70,13 @@ def make_preprocessing(preprocessing: Preprocessing, X: ArrayLike) -> Any:
     Smoothing()
     """
     if isinstance(preprocessing, str):
-        check_choice("preprocessing", preprocessing, _MAKERS)
+        check_choice("preprocessing", preprocessing, PREPROCESSING_NAMES)
         return _MAKERS[preprocessing]().fit(X)
     methods = ("fit", "transform", "get_params")
     if isinstance(preprocessing, type) or not all(hasattr(preprocessing, m) for m in methods):
         raise InputError(
-            f"preprocessing must be one of {tuple(_MAKERS)} or a scikit-learn transformer, got "
-            f"{preprocessing!r}",
+            f"preprocessing must be one of {PREPROCESSING_NAMES} or a scikit-learn transformer, "
+            f"got {preprocessing!r}",
             parameter="preprocessing",
         )
     if isinstance(preprocessing, FrozenEstimator):

@@ -12,11 +12,23 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import kneighbors_graph
 
 from enhg._progress import Progress
-from enhg._validation import check_features, check_samples, check_whole, not_validated, validated
+from enhg._validation import (
+    check_choice,
+    check_features,
+    check_samples,
+    check_whole,
+    not_validated,
+    validated,
+)
 from enhg.exceptions import InputError
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing.naming import Preprocessing, is_own, make_preprocessing
+from enhg.preprocessing.naming import (
+    PREPROCESSING_NAMES,
+    Preprocessing,
+    is_own,
+    make_preprocessing,
+)
 from enhg.structures.choice import choose_preprocessing
 
 
@@ -67,9 +79,11 @@ class Structure(BaseEstimator, ABC):
         return self
 
     def _fit_preprocessing(self, samples: NDArray) -> Any:
-        automatic = isinstance(self.preprocessing, str) and self.preprocessing == "auto"
-        name = choose_preprocessing(samples) if automatic else self.preprocessing
-        return make_preprocessing(name, samples)
+        given = self.preprocessing
+        if isinstance(given, str):
+            check_choice("preprocessing", given, ("auto", *PREPROCESSING_NAMES))
+            given = choose_preprocessing(samples) if given == "auto" else given
+        return make_preprocessing(given, samples)
 
     def _check_parameters(self) -> None:
         """Raise InputError if a parameter of the constructor is wrong."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from enhg.representation.solver import self_representation
 from enhg.structures.hyperedges import HyperedgeRule
 
 _CANDIDATES = ("zero_mean", "smooth", "whiten")
-_MAX_SAMPLES = 1500
+_MIN_SAMPLES, _MAX_SAMPLES = 100, 1500
 # The sparse errors that go with whitening take the square of the number of features.
 _MAX_WHITENED_FEATURES = 8192
 # γₑ of whitened samples, chosen on faces (docs/defaults.md).
@@ -35,7 +36,8 @@ def choose_preprocessing(X: ArrayLike) -> str:
     Of "zero_mean", "smooth" and "whiten" it is the one whose elastic net hypergraph, of the 10
     largest coefficients, has partitions of the largest modularity (see `preprocessing_scores`).
     Samples of fewer than 16 features, whose mean and length are a large part of their information,
-    are lifted ("lift"). Samples of more than 8192 features are not whitened.
+    are lifted ("lift"). Fewer than 100 samples, whose modularity is mostly chance, get zero mean.
+    Samples of more than 8192 features are not whitened.
 
     Parameters
     ----------
@@ -54,6 +56,8 @@ def choose_preprocessing(X: ArrayLike) -> str:
     samples = check_samples(X)
     if samples.shape[1] < MIN_DIRECTIONAL_FEATURES:
         return "lift"
+    if len(samples) < _MIN_SAMPLES:
+        return "zero_mean"
     scores = preprocessing_scores(samples)
     return max(scores, key=lambda name: scores[name])
 
@@ -78,7 +82,8 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
     """
     samples = evenly_spaced(check_samples(X), _MAX_SAMPLES)
     scores = {}
-    with validated():
+    with validated(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those that matter are issued by the fit that follows
         for name in _CANDIDATES:
             if name == "whiten" and samples.shape[1] > _MAX_WHITENED_FEATURES:
                 continue
