@@ -19,6 +19,7 @@ _MIN_GAIN = 1e-10
 # Interval of the resolutions that are searched for a number of clusters, and steps of the search.
 _RESOLUTIONS = (1e-2, 1e4)
 _MAX_STEPS = 40
+_RESTARTS = 10  # at the resolution that gives the number of clusters
 
 
 def modularity(graph: GraphLike, labels: ArrayLike) -> float:
@@ -180,19 +181,33 @@ class _Moves:
             current = np.arange(len(degrees))
 
     def at_least(self, count: int) -> NDArray[np.intp]:
-        """The partition of fewest clusters, but at least `count`, that bisection finds."""
+        """The partition of fewest clusters, but at least `count`, that bisection finds.
+
+        Of several random starts at the resolution found, the one of the largest modularity is
+        taken, if it has as many clusters.
+        """
         low, high = _RESOLUTIONS
-        best = np.arange(len(self.degrees))
+        best, of_best = np.arange(len(self.degrees)), high
         for _ in range(_MAX_STEPS):
             resolution = float(np.sqrt(low * high))
             labels = self.partition(resolution)
             clusters = int(labels.max()) + 1
             if count <= clusters <= best.max():
-                best = labels
+                best, of_best = labels, resolution
             if clusters == count:
                 break
             low, high = (resolution, high) if clusters < count else (low, resolution)
-        return best
+        starts = [best, *(self.partition(of_best) for _ in range(_RESTARTS))]
+        equal = [labels for labels in starts if labels.max() == best.max()]
+        return max(equal, key=self._quality)
+
+    def _quality(self, labels: NDArray) -> float:
+        """The modularity, up to a constant that no partition changes."""
+        rows = np.repeat(labels, np.diff(self.adjacency.indptr))
+        within = self.adjacency.data[rows == labels[self.adjacency.indices]].sum()
+        total = self.degrees.sum()
+        volumes = np.bincount(labels, self.degrees) / total
+        return float(within / total - (volumes**2).sum())
 
 
 def _aggregate(
