@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from enhg._protocol import GraphLike
@@ -112,9 +113,9 @@ def _balanced_sources(Y: NDArray, component: NDArray, count: int) -> NDArray:
 
 def component_sums(V: NDArray, component: NDArray, count: int) -> NDArray:
     """Sum the rows of V over each connected component."""
-    sums = np.zeros((count, V.shape[1]))
-    np.add.at(sums, component, V)
-    return sums
+    n = len(component)
+    indicator = sparse.csc_array((np.ones(n), component, np.arange(n + 1)), shape=(count, n))
+    return indicator @ V
 
 
 def _conjugate_gradients(
