@@ -132,21 +132,29 @@ def _conjugate_gradients(
     residual = B.astype(np.float64)
     target = tol * np.linalg.norm(residual, axis=0)
     direction = residual.copy()
-    squared = (residual**2).sum(axis=0)
+    squared = _column_products(residual, residual)
     for _ in range(_MAX_ITERATIONS):
         if np.all(np.sqrt(squared) <= target):
             break
         image = apply(direction)
-        step = _quotient(squared, (direction * image).sum(axis=0))
+        step = _quotient(squared, _column_products(direction, image))
         X += step * direction
-        residual = project(residual - step * image)
-        following = (residual**2).sum(axis=0)
-        direction = residual + _quotient(following, squared) * direction
+        image *= step
+        residual -= image
+        residual = project(residual)
+        following = _column_products(residual, residual)
+        direction *= _quotient(following, squared)
+        direction += residual
         squared = following
     X = project(X)
     # In a nearly singular system rounding makes the true residual larger than the recursion's.
     true = np.linalg.norm(B - apply(X), axis=0)
     return X, float(_quotient(true, np.linalg.norm(B, axis=0)).max())
+
+
+def _column_products(V: NDArray, W: NDArray) -> NDArray:
+    """Inner products of the columns of V with those of W."""
+    return np.einsum("ij,ij->j", V, W)
 
 
 def _warn_of_residual(residual: float, tol: float, advice: str) -> None:

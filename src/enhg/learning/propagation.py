@@ -20,7 +20,7 @@ Method: TypeAlias = Literal["diffusion", "poisson", "discriminant"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 _MOST_FOLDS = 5
-_FOLD_TOL = 1e-3
+_FOLD_TOL = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
