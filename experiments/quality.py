@@ -155,7 +155,7 @@ CLASSIFIERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
     ),
     "SVC": _supervised(lambda: SVC(C=10)),
 }
-NEEDS_MORE_LABELS = ("shrinkage LDA", DISCRIMINANT)
+NEEDS_MORE_LABELS = ("shrinkage LDA",)
 """Methods that need more labels than classes."""
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -142,11 +142,14 @@ class Spreading:
         Number of given labels.
     n_disputed : int
         Number of given labels that differ from the largest entry of the label distribution.
+    method_scores : dict of str to float
+        Cross-validated accuracy of every method; empty if cross-validation did not choose.
     """
 
     method: str
     n_given: int
     n_disputed: int
+    method_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -270,7 +273,12 @@ def record_classification(samples: Samples, model: HypergraphClassifier) -> Run:
         confidence_threshold=confidence_threshold(len(model.classes_)),
         n_unreached=int(model.unreached_.sum()),
         structure=_structure_figures(fitted_structure(model)),
-        spreading=Spreading(model.method_, int(given.sum()), len(model.disputed_indices_)),
+        spreading=Spreading(
+            model.method_,
+            int(given.sum()),
+            len(model.disputed_indices_),
+            {str(method): score for method, score in model.method_scores_.items()},
+        ),
         scores=_accuracy(samples.labels, model.transduction_, ~given),
     )
 

@@ -87,6 +87,17 @@ def test_summary_of_a_classification(disputed, text):
     assert rows["score"] == score
 
 
+def test_summary_of_a_classification_by_cross_validation():
+    scores = {"diffusion": 0.5, "poisson": 0.25, "discriminant": 0.875}
+    spreading = Spreading("discriminant", 2, 0, scores)
+    run = replace(CLUSTERED, kind="classify", grouping="class", spreading=spreading)
+    assert dict(summary.rows(run))["classes"] == (
+        "2, from 2 labels (66.7%) by diffusion of linear discriminants (accuracy 0.875 in "
+        "cross-validation)"
+    )
+    assert summary.to_json(run, [])["method_scores"] == scores
+
+
 def test_summary_of_a_prediction():
     vectors = InputFigures(3, 64, None, "x.npy")
     run = replace(

@@ -48,6 +48,7 @@ MODELS = {
     ),
     "frozen": lambda: clusters(FrozenEstimator(ElasticNetHypergraph().fit(X[:HALF]))),
     "classes": lambda: HypergraphClassifier().fit(X[:HALF], FEW),
+    "one method": lambda: HypergraphClassifier(method="poisson").fit(X[:HALF], FEW),
     "disputed": lambda: HypergraphClassifier().fit(X[:HALF], WRONG),
     "names": lambda: HypergraphClassifier().fit(X[:HALF], np.array(["é", "b", "c", "d", ""])[FEW]),
     "yes or no": lambda: HypergraphClassifier().fit(X[:HALF], Y[:HALF] > 1),
@@ -298,6 +299,25 @@ REMOVED = object()
 )
 def test_states_that_are_not_those_of_a_model(state, tmp_path, path, value):
     write_archive(tmp_path / "odd.npz", *FORMAT, changed(state, path, value), overwrite=False)
+    assert_refused(tmp_path / "odd.npz")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        REMOVED,
+        {"diffusion": 1.0, "poisson": 0.5, "evil": 0.5},
+        {"diffusion": 1.0, "poisson": 0.5, "discriminant": 2.0},
+        {"diffusion": 1.0, "poisson": 0.5, "discriminant": "much"},
+    ],
+)
+def test_scores_that_are_not_those_of_the_methods(tmp_path, scores):
+    model = MODELS["classes"]()
+    assert set(model.method_scores_) == {"diffusion", "poisson", "discriminant"}
+    save_model(model, tmp_path / "model.npz")
+    with open(tmp_path / "model.npz", "rb") as stream:
+        odd = changed(read_archive(stream, *FORMAT), "state.method_scores", scores)
+    write_archive(tmp_path / "odd.npz", *FORMAT, odd, overwrite=False)
     assert_refused(tmp_path / "odd.npz")
 
 

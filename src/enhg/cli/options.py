@@ -119,7 +119,7 @@ Method = Annotated[
         callback=_check_method,
         metavar="NAME",
         help="How labels spread: diffusion, poisson (for very few labels), discriminant (diffusion "
-        "of linear discriminants), or auto, which chooses between the first two.",
+        "of linear discriminants), or auto, which chooses by cross-validation on the labels.",
     ),
 ]
 Alpha = Annotated[

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from enhg.run import Group, InputFigures, Run
+    from enhg.run import Group, InputFigures, Run, Spreading
 
 Row = tuple[str, str]
 
@@ -85,6 +85,7 @@ def to_json(run: Run, files: list[str]) -> dict[str, Any]:
     if run.spreading is not None:
         figures |= {
             "method": run.spreading.method,
+            "method_scores": dict(run.spreading.method_scores),
             "given": run.spreading.n_given,
             "disputed": run.spreading.n_disputed,
         }
@@ -119,13 +120,21 @@ def _groups_text(run: Run) -> str:
     if run.spreading is not None:
         labels = counted(run.spreading.n_given, "label")
         share = run.spreading.n_given / run.input.n_samples
-        method = _METHODS[run.spreading.method]
-        return f"{count}, from {labels} ({share:.1%}) by {method}"
+        return f"{count}, from {labels} ({share:.1%}) by {_method_text(run.spreading)}"
     estimate = ""
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
         estimate = f" (estimated{reliable}; runner-up {run.estimate.runner_up})"
     return f"{count}{estimate}, of {_sizes_text(run.groups, named=run.kind == 'predict')}"
+
+
+def _method_text(spreading: Spreading) -> str:
+    method = _METHODS[spreading.method]
+    if not spreading.method_scores:
+        return method
+    return (
+        f"{method} (accuracy {spreading.method_scores[spreading.method]:.3f} in cross-validation)"
+    )
 
 
 def _sizes_text(groups: tuple[Group, ...], *, named: bool) -> str:

@@ -230,5 +230,5 @@ def require_method_scores(state: State, methods: tuple[str, ...]) -> dict[str, f
     """Return the entry "method_scores" of a state: a number for some of the methods."""
     scores = require_state(state, "method_scores")
     for name, value in scores.items():
-        require(name in methods and isinstance(value, int | float), "method_scores")
-    return {name: float(value) for name, value in scores.items()}
+        require(name in methods and type(value) is float and value <= 1, "method_scores")
+    return scores

@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from enhg._npz import State, require, require_array, require_indices, require_value
+from enhg._npz import (
+    State,
+    require,
+    require_array,
+    require_indices,
+    require_value,
+)
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._validation import check_choice, check_fraction
@@ -20,18 +26,14 @@ from enhg.learning._base import (
     fit_structure,
     learner_from_state,
     learner_to_state,
+    require_method_scores,
     validate_samples,
 )
 from enhg.learning._labels import check_labels, missing_marker
-from enhg.learning.diffusion import component_sums, diffuse, poisson
-from enhg.learning.discriminants import discriminant_distributions
+from enhg.learning.propagation import METHODS, Method, Propagation, cross_validate
 from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Spectrum, eigenpairs_on, fragments, n_eigenvectors
-
-# Labels per class on average; with fewer, Poisson learning is more accurate (docs/practice.md).
-_MIN_DIFFUSION_LABELS = 5
-_METHODS = ("diffusion", "poisson", "discriminant")
 
 
 class HypergraphClassifier(ClassifierMixin, BaseEstimator):
@@ -40,9 +42,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         F = (I − αΘ)⁻¹ Y
 
     Y has one column per class, with 1 where the label is given. The label of a sample is the
-    class of the largest entry of its row of F. With very few labels, F is the positive part of the
-    solution of Poisson learning (an extension). Class probabilities of linear discriminants can
-    take the place of the zero rows of Y (an extension).
+    class of the largest entry of its row of F. Two extensions: F is the positive part of the
+    solution of Poisson learning, or class probabilities of linear discriminants take the place of
+    the zero rows of Y. By default, cross-validation on the given labels chooses the method.
 
     Parameters
     ----------
@@ -51,11 +53,16 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
         interface, or a fitted structure in scikit-learn's `FrozenEstimator` is used as it is.
     method : {"auto", "diffusion", "poisson", "discriminant"}, default="auto"
-        "diffusion" is the method of the paper; "poisson" is more accurate with few labels. "auto":
-        "poisson" with fewer than five labels per class on average, otherwise "diffusion".
-        "discriminant" diffuses the class probabilities of linear discriminants that are fitted to
-        the labeled samples. It is meant for samples whose classes are linearly separable, such as
-        embeddings of neural networks, and needs more labels than classes.
+        "diffusion" is the method of the paper. "poisson" is more accurate with one or two labels
+        per class. "discriminant" diffuses the class probabilities of linear discriminants that are
+        fitted to the labeled samples; it suits samples whose classes are linearly separable, such
+        as embeddings of neural networks.
+
+        "auto" uses the method with the highest accuracy in stratified cross-validation on the
+        given labels, the first of them in the order above if several have it. There are five folds,
+        or as many as labels in the largest class if these are fewer, always the same for the same
+        labels; only the propagation is repeated. A class with a single label is never hidden. If
+        no class has two labels, "auto" is "poisson".
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.
@@ -87,6 +94,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         labels for F to be positive in floating-point numbers.
     method_ : {"diffusion", "poisson", "discriminant"}
         The method that was used.
+    method_scores_ : dict of str to float
+        Cross-validated accuracy of every method; empty if cross-validation did not choose.
     labeled_indices_ : ndarray of int
         The samples with a given label.
     structure_ : structure, Hypergraph or Graph
@@ -123,7 +132,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     labeled_indices_: NDArray
     graph_: GraphLike
     structure_: Any
-    method_: Literal["diffusion", "poisson", "discriminant"]
+    method_: Method
+    method_scores_: dict[str, float]
     boundary_scores_: NDArray
     outlier_scores_: NDArray
     _spectrum: Spectrum | None
@@ -160,11 +170,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        self.method_ = self._choose_method()
-        if self.method_ == "discriminant":
-            F = self._diffuse(discriminant_distributions(samples, Y))
-        else:
-            F = self._propagate_by_poisson(Y) if self.method_ == "poisson" else self._diffuse(Y)
+        propagation = Propagation(self.graph_, samples, self.alpha, self.class_balance)
+        self._choose_method(propagation, Y)
+        F = propagation(self.method_, Y)
         self._set_labels(_rows_to_sum_one(F), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
@@ -172,35 +180,17 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("class_balance", self.class_balance, ("equal", "labels", "none"))
-        check_choice("method", self.method, ("auto", *_METHODS))
+        check_choice("method", self.method, ("auto", *METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
 
-    def _choose_method(self) -> Literal["diffusion", "poisson", "discriminant"]:
+    def _choose_method(self, propagation: Propagation, Y: NDArray) -> None:
+        """Set `method_` and `method_scores_`."""
+        scores = cross_validate(propagation, Y) if self.method == "auto" else {}
+        self.method_scores_ = {str(method): score for method, score in scores.items()}
         if self.method != "auto":
-            return self.method
-        few = len(self.labeled_indices_) < _MIN_DIFFUSION_LABELS * len(self.classes_)
-        return "poisson" if few else "diffusion"
-
-    def _diffuse(self, Y: NDArray) -> NDArray:
-        """Return (I − αΘ)⁻¹ Y, non-negative and balanced; rows of zeros where no label arrives."""
-        F = np.maximum(diffuse(self.graph_.theta, Y, self.alpha), 0)
-        if self.class_balance != "none":
-            F /= F.sum(axis=0)
-        if self.class_balance == "labels":
-            F *= Y[self.labeled_indices_].sum(axis=0)
-        return F
-
-    def _propagate_by_poisson(self, Y: NDArray) -> NDArray:
-        """Return the positive part of the solution of Poisson learning, balanced."""
-        F = np.maximum(poisson(self.graph_, Y), 0)
-        if self.class_balance == "equal":
-            F /= Y.sum(axis=0)
-        # F is zero in a component with labels of one class: the classes given there are equal.
-        count, component = self.graph_.connected_components()
-        given = component_sums(Y, component, count)
-        zero = F.max(axis=1) == 0
-        F[zero] = given[component[zero]] > 0
-        return F
+            self.method_ = self.method
+        else:
+            self.method_ = max(scores, key=lambda name: scores[name]) if scores else "poisson"
 
     def _set_labels(self, distributions: NDArray, given_codes: NDArray) -> None:
         """Set all attributes that follow from the distributions and the given labels."""
@@ -306,6 +296,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
                 "labeled_indices": self.labeled_indices_,
                 "given_codes": np.searchsorted(self.classes_, given),
                 "method": self.method_,
+                "method_scores": dict(self.method_scores_),
             },
         )
 
@@ -324,8 +315,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         require(len(codes) == len(labeled), "given_codes")
         require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
         method = require_value(state, "method", str)
-        require(method in _METHODS, "method")
+        require(method in METHODS, "method")
         model.classes_, model.labeled_indices_, model.method_ = classes, labeled, method
+        model.method_scores_ = require_method_scores(state, METHODS)
         model._set_labels(distributions, codes)
         return model
 

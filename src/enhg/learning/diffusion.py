@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from enhg._protocol import GraphLike
@@ -112,9 +113,9 @@ def _balanced_sources(Y: NDArray, component: NDArray, count: int) -> NDArray:
 
 def component_sums(V: NDArray, component: NDArray, count: int) -> NDArray:
     """Sum the rows of V over each connected component."""
-    sums = np.zeros((count, V.shape[1]))
-    np.add.at(sums, component, V)
-    return sums
+    n = len(component)
+    indicator = sparse.csc_array((np.ones(n), component, np.arange(n + 1)), shape=(count, n))
+    return indicator @ V
 
 
 def _conjugate_gradients(
@@ -131,21 +132,29 @@ def _conjugate_gradients(
     residual = B.astype(np.float64)
     target = tol * np.linalg.norm(residual, axis=0)
     direction = residual.copy()
-    squared = (residual**2).sum(axis=0)
+    squared = _column_products(residual, residual)
     for _ in range(_MAX_ITERATIONS):
         if np.all(np.sqrt(squared) <= target):
             break
         image = apply(direction)
-        step = _quotient(squared, (direction * image).sum(axis=0))
+        step = _quotient(squared, _column_products(direction, image))
         X += step * direction
-        residual = project(residual - step * image)
-        following = (residual**2).sum(axis=0)
-        direction = residual + _quotient(following, squared) * direction
+        image *= step
+        residual -= image
+        residual = project(residual)
+        following = _column_products(residual, residual)
+        direction *= _quotient(following, squared)
+        direction += residual
         squared = following
     X = project(X)
     # In a nearly singular system rounding makes the true residual larger than the recursion's.
     true = np.linalg.norm(B - apply(X), axis=0)
     return X, float(_quotient(true, np.linalg.norm(B, axis=0)).max())
+
+
+def _column_products(V: NDArray, W: NDArray) -> NDArray:
+    """Inner products of the columns of V with those of W."""
+    return np.einsum("ij,ij->j", V, W)
 
 
 def _warn_of_residual(residual: float, tol: float, advice: str) -> None:

@@ -1,0 +1,120 @@
+"""From given labels to F: the three methods of classification, and the choice between them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from enhg._protocol import GraphLike
+from enhg.learning.diffusion import component_sums, diffuse, poisson
+from enhg.learning.discriminants import discriminant_distributions, discriminant_features
+
+Method: TypeAlias = Literal["diffusion", "poisson", "discriminant"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+_MOST_FOLDS = 5
+_FOLD_TOL = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Propagation:
+    """Propagation of labels over a hypergraph or graph.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    samples : ndarray of shape (n_samples, n_features)
+        For "discriminant" only.
+    alpha : float
+        α in (0, 1).
+    class_balance : {"equal", "labels", "none"}
+        See `HypergraphClassifier`.
+    """
+
+    graph: GraphLike
+    samples: NDArray
+    alpha: float
+    class_balance: Literal["equal", "labels", "none"]
+
+    def __call__(self, method: Method, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
+        """Return F, non-negative and balanced; rows of zeros where no label arrives.
+
+        Parameters
+        ----------
+        method : {"diffusion", "poisson", "discriminant"}
+        Y : ndarray of shape (n_samples, n_classes)
+            1 where a label is given, else 0.
+        tol : float, default=1e-8
+            As in `diffuse`.
+        """
+        if method == "poisson":
+            return self._poisson(Y, tol)
+        P = discriminant_distributions(self._features, Y) if method == "discriminant" else Y
+        F = np.maximum(diffuse(self.graph.theta, P, self.alpha, tol=tol), 0)
+        if self.class_balance != "none":
+            F /= F.sum(axis=0)
+        if self.class_balance == "labels":
+            F *= Y.sum(axis=0)
+        return F
+
+    def _poisson(self, Y: NDArray, tol: float) -> NDArray:
+        F = np.maximum(poisson(self.graph, Y, tol=tol), 0)
+        if self.class_balance == "equal":
+            F /= Y.sum(axis=0)
+        # F is zero in a component with labels of one class: the classes given there are equal.
+        count, component = self.graph.connected_components()
+        given = component_sums(Y, component, count)
+        zero = F.max(axis=1) == 0
+        F[zero] = given[component[zero]] > 0
+        return F
+
+    @cached_property
+    def _features(self) -> NDArray:
+        return discriminant_features(self.samples)
+
+
+def cross_validate(propagation: Propagation, Y: NDArray) -> dict[Method, float]:
+    """Return the cross-validated accuracy of every method; empty if no class has two labels.
+
+    The labels of a fold are hidden, the others are propagated, and the accuracy is that on the
+    hidden labels of all folds. A class with a single label is in no fold.
+
+    Parameters
+    ----------
+    propagation : Propagation
+    Y : ndarray of shape (n_samples, n_classes)
+        1 where a label is given, else 0.
+    """
+    correct: dict[Method, list[NDArray]] = {method: [] for method in METHODS}
+    codes = Y.argmax(axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the final propagation warns
+        for hidden in folds(Y):
+            training = Y.copy()
+            training[hidden] = 0
+            for method in METHODS:
+                F = propagation(method, training, tol=_FOLD_TOL)[hidden]
+                correct[method].append((F.argmax(axis=1) == codes[hidden]) & (F.max(axis=1) > 0))
+    return {m: float(np.concatenate(parts).mean()) for m, parts in correct.items() if parts}
+
+
+def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
+    """Split the labeled samples into stratified random folds, always the same for the same Y.
+
+    There are five, or as many as labels in the largest class if these are fewer. The labels of a
+    class are in as many folds as possible, so that every class keeps a label when one is hidden.
+    """
+    counts = Y.sum(axis=0).astype(int)
+    n_folds = min(_MOST_FOLDS, counts.max())
+    rng = np.random.RandomState(seed)
+    members = [rng.permutation(np.flatnonzero(Y[:, c])) for c in np.flatnonzero(counts > 1)]
+    rows = np.concatenate(members) if members else np.empty(0, np.intp)
+    for fold in range(n_folds if len(rows) else 0):
+        yield np.sort(rows[fold::n_folds])
