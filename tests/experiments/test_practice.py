@@ -58,7 +58,8 @@ def test_few_labels_are_measured(some_digits):
 
 
 def test_suggestions_are_measured(some_digits):
-    rows = list(practice.suggestions(some_digits, 0))
+    """Against three draws: a single one can be lucky."""
+    rows = [row for run in range(3) for row in practice.suggestions(some_digits, run)]
     assert rows[-1]["suggested"] > 0.9
     assert sum(row["suggested"] for row in rows) > sum(row["random"] for row in rows)
 
