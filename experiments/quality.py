@@ -71,9 +71,9 @@ KINDS = {name: kind for name, (kind, *_) in (_DRAWS | _FILES).items()}
 
 # --- samples ---------------------------------------------------------------------------------
 
-WHOLE = "1:1"
-RATIOS = {WHOLE: 1, "1:10": 10, "1:30": 30}
-"""Ratios of the smallest to the largest class of thinned sets."""
+WHOLE = "whole"
+RATIOS = {"1:10": 10, "1:30": 30}
+"""Ratios of the largest to the smallest class of thinned sets."""
 
 SMALL = ("ORL", "CLIP features of Caltech-101")
 """Sets of which a class has too few samples for a smallest class of two at 1:30."""
@@ -298,7 +298,7 @@ def _stored_rows() -> list[dict[str, str]]:
 
 
 def _store(rows: list[Row]) -> None:
-    names, parts, ratios = list(KINDS), list(PARTS), list(RATIOS)
+    names, parts, ratios = list(KINDS), list(PARTS), [WHOLE, *RATIOS]
 
     def place(row: Row) -> tuple[int, ...]:
         piece = _piece(row)
