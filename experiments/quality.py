@@ -214,6 +214,9 @@ PARTS: dict[str, tuple[Callable[[NDArray, NDArray, int], Iterator[Row]], Sequenc
 }
 """Function, ratios of the class sizes and largest number of runs of the parts of the page."""
 
+TIMED = ("clustering", "classification", "uneven")
+"""The parts whose seconds are stored."""
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -226,7 +229,8 @@ class Piece:
 
     def compute(self, folder: Path) -> list[Row]:
         """Compute the rows, on one core."""
-        _warm_up()
+        if self.part in TIMED:
+            _warm_up()
         X, y = load_samples(self.name, folder, self.run)
         if self.thinned != WHOLE:
             rows = thin(y, RATIOS[self.thinned], self.run)

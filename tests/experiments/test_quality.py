@@ -12,13 +12,6 @@ from experiments.tabular import read_records
 
 X, Y = load_digits(n_class=3, return_X_y=True)
 X, Y = (X[:120] / 16).astype(np.float32), Y[:120]
-OPTIONAL = ("umap", "leidenalg", "igraph", "graphlearning")
-
-
-@pytest.fixture
-def quality_packages():
-    for module in OPTIONAL:
-        pytest.importorskip(module)
 
 
 @pytest.fixture
@@ -171,7 +164,7 @@ def test_a_file_without_labels_is_refused(tmp_path):
         quality.load_samples("ORL", tmp_path)
 
 
-def test_a_piece_is_computed(quality_packages, tmp_path):
+def test_a_piece_is_computed(tmp_path):
     (piece,) = quality.pieces(["preprocessing"], ["digits"], 1)[1:]
     rows = piece.compute(tmp_path)  # scikit-learn's digits need no file
     assert {row["thinned"] for row in rows} == {"1:10"}
