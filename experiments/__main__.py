@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from enhg import InputError
 from enhg.cli.terminal import Stages, errors_in_one_line
 
 app = typer.Typer(
@@ -35,6 +36,12 @@ def _continuing_later(advice: str) -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo(f"interrupted: {advice}", err=True)
         raise typer.Exit(130) from None
+
+
+def _require_known(parameter: str, names: list[str] | None, allowed: Collection[str]) -> None:
+    unknown = [name for name in names or () if name not in allowed]
+    if unknown:
+        raise InputError(f"{parameter} must be among {'; '.join(allowed)}, got {unknown[0]!r}")
 
 
 @app.command()
@@ -144,14 +151,10 @@ def practice(
     quiet: Quiet = False,
 ) -> None:
     """Measure the extensions; store the scores and write docs/practice.md."""
-    from enhg import InputError
     from experiments import practice
     from experiments.pages import write_pages
 
-    unknown = [name for name in names or () if name not in practice.MEASUREMENTS]
-    if unknown:
-        allowed = ", ".join(practice.MEASUREMENTS)
-        raise InputError(f"names must be among {allowed}, got {unknown[0]!r}")
+    _require_known("names", names, practice.MEASUREMENTS)
     stages = Stages(quiet)
     for name in names or practice.MEASUREMENTS:
         with stages.stage(name, name) as progress:
@@ -161,19 +164,48 @@ def practice(
 
 @app.command()
 @errors_in_one_line
-def quality(data: Data, quiet: Quiet = False) -> None:
+@_continuing_later("finished scores are kept; run the same command to continue")
+def quality(
+    data: Data,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PART]...",
+            help="settings preprocessing clustering classification uneven; all by default.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SET", help="One data set; can be repeated. All by default."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, max=3, metavar="N", help="Runs to average.")] = 3,
+    quiet: Quiet = False,
+) -> None:
     """Compare the defaults with other libraries; store the scores and write docs/quality.md.
 
-    DIR holds the files of all data sets of the page. umap-learn and graphlearning are needed: pip
-    install '.[quality]'. Scores are stored in experiments/results/quality.csv.gz as they are
-    computed; remove that file to measure anew.
+    DIR holds the files of all data sets of the page. umap-learn, leidenalg, python-igraph and
+    graphlearning are needed: pip install '.[quality]'. Scores are stored in
+    experiments/results/quality.csv.gz as they are computed; remove that file to measure anew. The
+    page is written when the scores of all parts and data sets are there.
+
+    \b
+    Examples:
+      python -m experiments quality --data sets/
+      python -m experiments quality clustering --only COIL-20 --runs 1 --data sets/
     """
-    from experiments import quality, quality_page
+    from experiments import baselines, quality, quality_page
     from experiments.paths import DOCS
 
-    with Stages(quiet).stage("quality", "data sets") as progress:
-        quality.measure(data, progress)
-    (DOCS / "quality.md").write_text(quality_page.page(quality.FILE), encoding="utf-8")
+    _require_known("parts", names, quality.PARTS)
+    _require_known("only", only, quality.KINDS)
+    baselines.require_all()
+    wanted = quality.pieces(names or quality.PARTS, only or quality.KINDS, runs)
+    with Stages(quiet).stage("quality", "pieces") as progress:
+        quality.measure(data, wanted, progress)
+    if quality.is_complete():
+        (DOCS / "quality.md").write_text(quality_page.page(quality.FILE), encoding="utf-8")
+    elif not quiet:
+        typer.echo("docs/quality.md is not written: parts or data sets have no scores yet")
 
 
 @app.command()
@@ -186,7 +218,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write the pages reproduction, defaults and practice of docs/ from stored results.
+    """Write the pages reproduction, defaults, practice and quality of docs/ from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction.

@@ -1,4 +1,4 @@
-"""The generated pages of docs/: reproduction.md, defaults.md and practice.md.
+"""The generated pages of docs/: reproduction.md, defaults.md, practice.md and quality.md.
 
 Every number on them is read from the stored results; the text around it is in `templates`.
 """
@@ -8,7 +8,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from experiments import defaults, practice, practice_page, reproduction_page
+from experiments import (
+    defaults,
+    practice,
+    practice_page,
+    quality,
+    quality_page,
+    reproduction_page,
+)
 from experiments.cells import Cells
 from experiments.paths import DOCS, RESULTS
 
@@ -39,9 +46,15 @@ def write_pages() -> list[Path]:
 
 
 def stored_pages() -> dict[Path, str]:
-    """Return the text of every page by its file."""
-    return {
+    """Return the text of every page by its file.
+
+    The quality page is there when the scores of all its parts and data sets are stored.
+    """
+    pages = {
         DOCS / "reproduction.md": reproduction_page.page(REPRODUCTION, _PICTURES),
         DOCS / "defaults.md": defaults.page(Cells.load(defaults.ARCHIVE)),
         DOCS / "practice.md": practice_page.page(practice.FOLDER),
     }
+    if quality.is_complete():
+        pages[DOCS / "quality.md"] = quality_page.page(quality.FILE)
+    return pages

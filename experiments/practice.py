@@ -30,7 +30,7 @@ from enhg import (
 )
 from enhg.datasets import Dataset
 from experiments.paths import RESULTS
-from experiments.protocol import Draw, draw_labels, load_dataset
+from experiments.protocol import Draw, draw_labels, draw_labels_per_class, load_dataset
 from experiments.tabular import write_csv
 
 FOLDER = RESULTS / "practice"
@@ -197,10 +197,7 @@ def few_labels(data: Dataset, run: int) -> Iterator[Row]:
     neighbors = weightmatrix.knnsearch(samples, NEIGHBORS + 1, method="brute")  # and itself
     weights = weightmatrix.knn(samples, NEIGHBORS, knn_data=neighbors)
     for count in _LABELS_PER_CLASS:
-        rng = np.random.default_rng(run)
-        rows = np.concatenate(
-            [rng.permutation(np.flatnonzero(codes == c))[:count] for c in range(codes.max() + 1)]
-        )
+        rows = np.flatnonzero(draw_labels_per_class(codes, count, np.random.default_rng(run)))
         partial = _partial_labels(codes, rows)
         labels = _labels_by_enhg(data.X, partial, structure.graph_)
         labels |= _labels_by_baselines(samples, partial, weights, rows)

@@ -14,7 +14,7 @@ import numpy as np
 from enhg import plotting
 from experiments.paths import TEMPLATES
 from experiments.practice import BUDGETS, NEIGHBORS, RUNS
-from experiments.tabular import enumerated, markdown, read_records, signed
+from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
 
 Record = dict[str, str]
 Means = dict[tuple[str, str], dict[str, float]]  # by data set and another column, then by method
@@ -72,16 +72,10 @@ def _means(rows: list[Record], by: str) -> Means:
 def mean_table(rows: list[Record], by: str, *, mark_best: bool = True) -> str:
     """Format mean ± standard deviation over the runs, by data set and the column `by`."""
     methods = _methods(rows, by)
-    means = _means(rows, by)
     lines = []
     for key, group in _groups(rows, by).items():
-        best = max(means[key].values()) if mark_best else np.inf
-        texts = []
-        for method, mean in means[key].items():
-            text = f"**{mean:.3f}**" if mean >= best - 5e-4 else f"{mean:.3f}"
-            deviation = np.std([float(row[method]) for row in group], ddof=1)
-            texts.append(f"{text} ± {deviation:.3f}")
-        lines.append([*key, *texts])
+        columns = ([float(row[method]) for row in group] for method in methods)
+        lines.append([*key, *mean_cells(columns, mark_best=mark_best)])
     return markdown(["data set", by, *methods], lines).strip()
 
 

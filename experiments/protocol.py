@@ -205,6 +205,20 @@ def draw_labels(y: NDArray, share: float, random_state: np.random.RandomState) -
     return labeled
 
 
+def draw_labels_per_class(
+    y: NDArray, count: int, random_state: np.random.RandomState | np.random.Generator
+) -> NDArray:
+    """Draw the mask of the labeled samples: `count` of every class.
+
+    One sample of a class stays unlabeled, unless it is the only one.
+    """
+    labeled = np.zeros(len(y), bool)
+    for label in np.unique(y):
+        members = random_state.permutation(np.flatnonzero(y == label))
+        labeled[members[: max(1, min(count, len(members) - 1))]] = True
+    return labeled
+
+
 def draw_uneven_labels(y: NDArray, share: float, random_state: np.random.RandomState) -> NDArray:
     """Draw the mask of the labeled samples: a share of all, at least one sample of every class."""
     labeled = random_state.random_sample(len(y)) < share

@@ -1,38 +1,40 @@
 """Scores of the default settings beside those of other libraries.
 
 Every method has the samples divided by their largest absolute entry, and its default parameters
-where none are given here. umap-learn and graphlearning are needed as baselines.
+where none are given in `experiments.baselines`, whose optional packages are needed.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numba
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 from numpy.typing import NDArray
-from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import normalized_mutual_info_score
-from sklearn.semi_supervised import LabelSpreading
-from sklearn.svm import SVC
+from sklearn.frozen import FrozenEstimator
 from threadpoolctl import threadpool_limits
 
-from enhg import (
-    ElasticNetHypergraph,
-    HypergraphClassifier,
-    HypergraphClustering,
-    clustering_accuracy,
-)
+from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
 from enhg.exceptions import InputError
 from enhg.io import read_samples
+from experiments import selection
+from experiments.baselines import (
+    CLASSIFIERS,
+    CLUSTERERS,
+    NEEDS_MORE_LABELS,
+    UMAP_CLUSTERERS,
+    Clusterer,
+    umap_embedding,
+)
 from experiments.paths import RESULTS
-from experiments.protocol import Draw, draw_labels
+from experiments.protocol import Draw, clustering_scores, draw_labels, draw_labels_per_class
 from experiments.tabular import read_records, write_csv
 
 FILE = RESULTS / "quality.csv.gz"
@@ -40,11 +42,12 @@ FILE = RESULTS / "quality.csv.gz"
 
 RUNS = 3
 SHARE = 0.1
-NEIGHBORS = 10  # of the graphs of LabelSpreading and graphlearning
 LABELS_PER_CLASS = (1, 3, 5)
 OURS = "enhg"
-DISCRIMINANT = 'enhg, method="discriminant"'
-HEADER = ("data set", "kind", "task", "labels", "method", "run", "ac", "nmi", "accuracy", "seconds")
+HEADER = (
+    "part", "data set", "kind", "thinned", "task", "labels", "method", "run", "ac", "nmi",
+    "accuracy", "modularity", "seconds",
+)  # fmt: skip
 
 Samples = tuple[NDArray, NDArray]
 Row = dict[str, Any]
@@ -66,11 +69,23 @@ _FILES = {
 }
 KINDS = {name: kind for name, (kind, *_) in (_DRAWS | _FILES).items()}
 
+# --- samples ---------------------------------------------------------------------------------
 
-def load_samples(name: str, folder: Path) -> Samples:
-    """Load the samples of a data set, divided by their largest entry, and their classes."""
+WHOLE = "whole"
+RATIOS = {"1:10": 10, "1:30": 30}
+"""Ratios of the largest to the smallest class of thinned sets."""
+
+SMALL = ("ORL", "CLIP features of Caltech-101")
+"""Sets of which a class has too few samples for a smallest class of two at 1:30."""
+
+
+def load_samples(name: str, folder: Path, run: int = 0) -> Samples:
+    """Load the samples of a data set, divided by their largest entry, and their classes.
+
+    Where samples are drawn from a larger set, every run draws its own.
+    """
     if name in _DRAWS:
-        data = _DRAWS[name][1].load(folder)
+        data = replace(_DRAWS[name][1], seed=run).load(folder)
         X, y = data.X, data.y
     else:
         _, file, count = _FILES[name]
@@ -82,98 +97,79 @@ def load_samples(name: str, folder: Path) -> Samples:
     return X / np.abs(X).max(), np.unique(y, return_inverse=True)[1]
 
 
-# --- clustering ------------------------------------------------------------------------------
+def thin(y: NDArray, ratio: float, run: int) -> NDArray[np.intp]:
+    """Draw samples so that the sizes of the classes fall geometrically.
+
+    In a random order of the K classes, class number i = 0, …, K − 1 keeps m · ratio^(−i/(K − 1))
+    samples, rounded, or all if it has fewer; m is the median of the sizes of the classes.
+
+    Parameters
+    ----------
+    y : ndarray of int of shape (n_samples,)
+        Classes from 0 to K − 1.
+    ratio : float
+    run : int
+        Seed of the order of the classes and of the samples drawn.
+
+    Returns
+    -------
+    ndarray of int
+        The rows that are kept, in increasing order.
+    """
+    random_state = np.random.RandomState(run)
+    sizes = np.bincount(y)
+    kept = np.median(sizes) * ratio ** -np.linspace(0, 1, len(sizes))
+    rows = [
+        random_state.permutation(np.flatnonzero(y == label))[: max(1, round(size))]
+        for label, size in zip(random_state.permutation(len(sizes)), kept, strict=True)
+    ]
+    return np.sort(np.concatenate(rows))
 
 
-def _umap(X: NDArray, run: int) -> NDArray:
-    from umap import UMAP
-
-    return UMAP(n_components=10, min_dist=0.0, random_state=run).fit_transform(X)
-
-
-CLUSTERERS: dict[str, Callable[[NDArray, int, int], NDArray]] = {
-    OURS: lambda X, k, run: HypergraphClustering(k, random_state=run).fit_predict(X),
-    "k-means": lambda X, k, run: KMeans(k, n_init=10, random_state=run).fit_predict(X),
-    "Ward": lambda X, k, run: AgglomerativeClustering(k).fit_predict(X),
-    "SpectralClustering": lambda X, k, run: SpectralClustering(
-        k, affinity="nearest_neighbors", random_state=run
-    ).fit_predict(X),
-    "UMAP + k-means": lambda X, k, run: KMeans(k, n_init=10, random_state=run).fit_predict(
-        _umap(X, run)
-    ),
-    "UMAP + HDBSCAN": lambda X, k, run: HDBSCAN(min_cluster_size=10, copy=True).fit_predict(
-        _umap(X, run)
-    ),
-}
+# --- scores ----------------------------------------------------------------------------------
 
 
 def clustering_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     """Cluster the samples by every method, the number of clusters given."""
-    k = len(np.unique(y))
+    yield _clustered(OURS, _cluster_by_default, X, y, run)
     for name, cluster in CLUSTERERS.items():
-        start = perf_counter()
-        labels = cluster(X, k, run)
-        yield {
-            "task": "clustering",
-            "method": name,
-            "seconds": perf_counter() - start,
-            "ac": clustering_accuracy(y, labels),
-            "nmi": normalized_mutual_info_score(y, labels, average_method="geometric"),
-        }
-
-
-# --- classification --------------------------------------------------------------------------
-
-
-def _graphlearning(X: NDArray, partial: NDArray) -> NDArray:
-    from graphlearning import ssl, weightmatrix
-
-    samples, rows = X.astype(np.float64), np.flatnonzero(partial >= 0)
-    neighbors = weightmatrix.knnsearch(samples, NEIGHBORS + 1, method="brute")  # and itself
-    weights = weightmatrix.knn(samples, NEIGHBORS, knn_data=neighbors)
-    # Its conjugate gradients, the default, took more than minutes on an unconnected graph.
-    model = ssl.poisson(weights, solver="gradient_descent")
-    return model.fit_predict(rows, partial[rows])
-
-
-def _supervised(make: Callable[[], Any]) -> Callable[[NDArray, NDArray], NDArray]:
-    def predict(X: NDArray, partial: NDArray) -> NDArray:
-        labeled = partial >= 0
-        return make().fit(X[labeled], partial[labeled]).predict(X)
-
-    return predict
-
-
-CLASSIFIERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
-    "LabelSpreading": lambda X, partial: (
-        LabelSpreading("knn", n_neighbors=NEIGHBORS).fit(X, partial).transduction_
-    ),
-    "graphlearning, Poisson": _graphlearning,
-    "logistic regression": _supervised(lambda: LogisticRegression(C=10, max_iter=1000)),
-    "shrinkage LDA": _supervised(
-        lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    ),
-    "SVC": _supervised(lambda: SVC(C=10)),
-}
-NEEDS_MORE_LABELS = ("shrinkage LDA",)
-"""Methods that need more labels than classes."""
-
-
-def classification_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
-    """Classify the samples by every method, from several numbers of labels."""
+        yield _clustered(name, cluster, X, y, run)
     start = perf_counter()
-    graph = ElasticNetHypergraph().fit(X).graph_
+    embedding = umap_embedding(X, run)
+    seconds = perf_counter() - start
+    for name, cluster in UMAP_CLUSTERERS.items():
+        row = _clustered(name, cluster, embedding, y, run)
+        yield row | {"seconds": row["seconds"] + seconds}
+
+
+def _cluster_by_default(X: NDArray, k: int, run: int) -> NDArray:
+    structure = ElasticNetHypergraph(n_jobs=1)
+    return HypergraphClustering(k, structure=structure, random_state=run).fit_predict(X)
+
+
+def _clustered(name: str, cluster: Clusterer, X: NDArray, y: NDArray, run: int) -> Row:
+    start = perf_counter()
+    labels = cluster(X, len(np.unique(y)), run)
+    seconds = perf_counter() - start
+    ac, nmi = clustering_scores(y, labels)
+    return {"task": "clustering", "method": name, "ac": ac, "nmi": nmi, "seconds": seconds}
+
+
+def classification_rows(
+    X: NDArray, y: NDArray, run: int, counts: Collection[int] = LABELS_PER_CLASS
+) -> Iterator[Row]:
+    """Classify the samples by every method, from some labels of every class and from 10 %."""
+    start = perf_counter()
+    structure = FrozenEstimator(ElasticNetHypergraph(n_jobs=1).fit(X))
     built = perf_counter() - start
-    ours = {
-        name: lambda X, partial, method=method: (
-            HypergraphClassifier(structure=graph, method=method).fit(X, partial).transduction_
-        )
-        for name, method in ((OURS, "auto"), (DISCRIMINANT, "discriminant"))
-    }
-    for labels, labeled in _label_draws(y, run):
+
+    def by_default(X: NDArray, partial: NDArray) -> NDArray:
+        return HypergraphClassifier(structure=structure).fit(X, partial).transduction_
+
+    for labels, labeled in label_draws(y, run, counts):
         partial = np.where(labeled, y, -1)
         few = labeled.sum() <= len(np.unique(y))
-        for name, classify in (ours | CLASSIFIERS).items():
+        for name, classify in ({OURS: by_default} | CLASSIFIERS).items():
             if few and name in NEEDS_MORE_LABELS:
                 continue
             start = perf_counter()
@@ -182,57 +178,153 @@ def classification_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
                 "task": "classification",
                 "labels": labels,
                 "method": name,
-                "seconds": perf_counter() - start + (built if name in ours else 0),
+                "seconds": perf_counter() - start + (built if name == OURS else 0),
                 "accuracy": correct[~labeled].mean(),
             }
 
 
-def _label_draws(y: NDArray, run: int) -> Iterator[tuple[str, NDArray]]:
-    """Masks of labeled samples: some of every class, and a share of every class."""
-    for count in LABELS_PER_CLASS:
-        random_state = np.random.RandomState(run)
-        labeled = np.zeros(len(y), bool)
-        for label in np.unique(y):
-            members = random_state.permutation(np.flatnonzero(y == label))
-            labeled[members[: min(count, len(members) - 1)]] = True
-        yield f"{count} per class", labeled
+def label_draws(y: NDArray, run: int, counts: Collection[int]) -> Iterator[tuple[str, NDArray]]:
+    """Yield names and masks of labeled samples: some of every class, and a share of every class."""
+    for count in counts:
+        yield f"{count} per class", draw_labels_per_class(y, count, np.random.RandomState(run))
     yield f"{SHARE:.0%}", draw_labels(y, SHARE, np.random.RandomState(run))
 
 
-# --- all -------------------------------------------------------------------------------------
+def uneven_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
+    """Cluster the samples, and classify them from 10 % of the labels."""
+    yield from clustering_rows(X, y, run)
+    yield from classification_rows(X, y, run, counts=())
 
 
-def measure(folder: Path, report: Callable[[int, int], None] | None = None) -> None:
-    """Score all methods on all data sets and store the scores.
+def setting_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
+    """Cluster and classify the samples by every setting of `selection.GRID`."""
+    labeled = draw_labels(y, SHARE, np.random.RandomState(run))
+    for row in selection.setting_rows(X, y, labeled, run):
+        yield {"labels": f"{SHARE:.0%}" if row["task"] == "classification" else ""} | row
 
-    The scores of a data set and run are stored as soon as they are computed; those that are stored
-    already are not computed again.
+
+# --- pieces ----------------------------------------------------------------------------------
+
+PARTS: dict[str, tuple[Callable[[NDArray, NDArray, int], Iterator[Row]], Sequence[str], int]] = {
+    "settings": (setting_rows, (WHOLE,), 1),
+    "preprocessing": (selection.preprocessing_rows, (WHOLE, "1:10"), 1),
+    "clustering": (clustering_rows, (WHOLE,), RUNS),
+    "classification": (classification_rows, (WHOLE,), RUNS),
+    "uneven": (uneven_rows, ("1:10", "1:30"), RUNS),
+}
+"""Function, ratios of the class sizes and largest number of runs of the parts of the page."""
+
+TIMED = ("clustering", "classification", "uneven")
+"""The parts whose seconds are stored."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is computed at a time: one part, data set, ratio of class sizes and run."""
+
+    part: str
+    name: str
+    thinned: str
+    run: int
+
+    def compute(self, folder: Path) -> list[Row]:
+        """Compute the rows, on one core."""
+        if self.part in TIMED:
+            _warm_up()
+        X, y = load_samples(self.name, folder, self.run)
+        if self.thinned != WHOLE:
+            rows = thin(y, RATIOS[self.thinned], self.run)
+            X, y = X[rows], y[rows]
+        fixed = {
+            "part": self.part, "data set": self.name, "kind": KINDS[self.name],
+            "thinned": self.thinned, "run": self.run,
+        }  # fmt: skip
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [fixed | row for row in PARTS[self.part][0](X, y, self.run)]
+
+
+def pieces(
+    parts: Collection[str] = tuple(PARTS), only: Collection[str] = tuple(KINDS), runs: int = RUNS
+) -> list[Piece]:
+    """Return the pieces of some parts, data sets and runs, those that take longest first."""
+    return [
+        Piece(part, name, thinned, run)
+        for part, (_, ratios, most) in PARTS.items()
+        for name in reversed(KINDS)
+        for thinned in ratios
+        for run in range(min(runs, most))
+        if part in parts and name in only and not (thinned == "1:30" and name in SMALL)
+    ]
+
+
+def missing(wanted: list[Piece]) -> list[Piece]:
+    """Return the pieces that are not stored."""
+    stored = {_piece(row) for row in _stored_rows()}
+    return [piece for piece in wanted if piece not in stored]
+
+
+def is_complete() -> bool:
+    """Whether all parts and data sets are stored, each for as many runs as any."""
+    runs = 1 + max((int(row["run"]) for row in _stored_rows()), default=-1)
+    return runs > 0 and not missing(pieces(runs=runs))
+
+
+def measure(
+    folder: Path, wanted: list[Piece], report: Callable[[int, int], None] | None = None
+) -> None:
+    """Compute the pieces that are not stored, and store each as soon as it is computed.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the data sets.
+    wanted : list of Piece
+    report : callable, optional
+        Called with the number of pieces done and their total.
     """
-    rows: list[Row] = list(read_records(FILE)) if FILE.exists() else []
-    stored = {(row["data set"], int(row["run"])) for row in rows}
-    tasks = [(name, run) for name in KINDS for run in range(RUNS) if (name, run) not in stored]
+    rows: list[Row] = list(_stored_rows())
+    todo = missing(wanted)
     jobs = Parallel(cpu_count(), return_as="generator_unordered")
-    for done, new in enumerate(jobs(delayed(_measure)(name, run, folder) for name, run in tasks)):
+    for done, new in enumerate(jobs(delayed(piece.compute)(folder) for piece in todo), 1):
         rows += new
         _store(rows)
         if report is not None:
-            report(done + 1, len(tasks))
+            report(done, len(todo))
+
+
+def _piece(row: Row) -> Piece:
+    return Piece(row["part"], row["data set"], row["thinned"], int(row["run"]))
+
+
+def _stored_rows() -> list[dict[str, str]]:
+    return read_records(FILE) if FILE.exists() else []
 
 
 def _store(rows: list[Row]) -> None:
-    order = {name: at for at, name in enumerate(KINDS)}
-    rows.sort(key=lambda row: (row["task"], order[row["data set"]], int(row["run"])))
-    write_csv(FILE, HEADER, ([_text(row.get(name, "")) for name in HEADER] for row in rows))
+    names, parts, ratios = list(KINDS), list(PARTS), [WHOLE, *RATIOS]
 
+    def place(row: Row) -> tuple[int, ...]:
+        piece = _piece(row)
+        order = parts.index(piece.part), ratios.index(piece.thinned), names.index(piece.name)
+        return *order, piece.run
 
-def _measure(name: str, run: int, folder: Path) -> list[Row]:
-    X, y = load_samples(name, folder)
-    fixed = {"data set": name, "kind": KINDS[name], "run": run}
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scored = [*clustering_rows(X, y, run), *classification_rows(X, y, run)]
-    return [fixed | row for row in scored]
+    rows.sort(key=place)
+    part = FILE.with_name(f"part-{FILE.name}")
+    write_csv(part, HEADER, ([_text(row.get(name, "")) for name in HEADER] for row in rows))
+    part.replace(FILE)
 
 
 def _text(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+@cache
+def _warm_up() -> None:
+    """Compile what is compiled at the first call, once per process: it is not to be timed."""
+    numba.set_num_threads(1)
+    X = np.random.RandomState(0).rand(100, 20).astype(np.float32)
+    y = np.repeat([0, 1], 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        list(uneven_rows(X, y, 0))

@@ -1,4 +1,7 @@
-"""The page docs/quality.md, from the stored scores of the defaults and of other libraries."""
+"""The page docs/quality.md, from the stored scores of the defaults and of other libraries.
+
+What its text says about the scores is computed from them as well.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +11,62 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments import baselines
 from experiments.paths import TEMPLATES
-from experiments.quality import DISCRIMINANT, KINDS, NEIGHBORS, OURS, RUNS
-from experiments.tabular import enumerated, markdown, read_records
+from experiments.quality import OURS, SHARE, WHOLE
+from experiments.selection import (
+    DEFAULT,
+    GRID,
+    PREPROCESSINGS,
+    LeftOut,
+    leave_one_kind_out,
+)
+from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
 
 Record = dict[str, str]
 Scores = dict[tuple[str, ...], dict[str, list[float]]]  # by place, then by method
+KindScores = dict[str, dict[str, float]]  # by method, then by kind of data
 
 _NEAR = {"ac": 0.01, "nmi": 0.01, "accuracy": 0.005}
+_METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
+_TENTH = f"{SHARE:.0%}"
+_PLACE = ("data set", "labels")
+_UNEVEN_PLACE = ("data set", "thinned")
 
 
 def page(file: Path) -> str:
     """Return the page from the file of scores."""
-    records = read_records(file)
-    accuracy = _scores(records, "accuracy", ("data set", "labels"))
-    ac, nmi = (_scores(records, metric, ("data set",)) for metric in ("ac", "nmi"))
+    parts: dict[str, list[Record]] = defaultdict(list)
+    for record in read_records(file):
+        parts[record["part"]].append(record)
+    clustering, classification, uneven = (
+        parts[name] for name in ("clustering", "classification", "uneven")
+    )
     return (TEMPLATES / "quality.md").read_text(encoding="utf-8").format(
-        runs=RUNS,
-        neighbors=NEIGHBORS,
-        ac=_table(ac, ("data set",)),
-        nmi=_table(nmi, ("data set",)),
-        accuracy=_table(accuracy, ("data set", "labels")),
-        seconds=_seconds(records),
-        ac_reached=_reached(ac, "ac", (OURS,)),
-        nmi_reached=_reached(nmi, "nmi", (OURS,)),
-        accuracy_reached=_reached(accuracy, "accuracy", (OURS,)),
-        either_reached=_reached(accuracy, "accuracy", (OURS, DISCRIMINANT)),
-        ac_below=_below(ac, "ac"),
-        nmi_below=_below(nmi, "nmi"),
+        runs=1 + max(int(record["run"]) for record in clustering),
+        neighbors=baselines.NEIGHBORS,
+        leiden_neighbors=baselines.LEIDEN_NEIGHBORS,
+        mixing=baselines.ENSC_MIXING,
+        scale=f"{baselines.ENSC_SCALE:g}",
+        clustering=_standings(clustering, ("ac", "nmi"), ()),
+        ac=_table(clustering, "ac", ("data set",)),
+        nmi=_table(clustering, "nmi", ("data set",)),
+        clustering_seconds=_seconds_table(clustering),
+        classification=_standings(classification, ("accuracy",), ("labels",)),
+        accuracy=_table(classification, "accuracy", _PLACE),
+        classification_seconds=_seconds_table(classification),
+        uneven=_standings(uneven, ("ac", "nmi", "accuracy"), ("thinned",)),
+        uneven_ac=_table(uneven, "ac", _UNEVEN_PLACE),
+        uneven_nmi=_table(uneven, "nmi", _UNEVEN_PLACE),
+        uneven_accuracy=_table(uneven, "accuracy", _UNEVEN_PLACE),
+        **_left_out_statements(parts["settings"], clustering, "clustering"),
+        **_left_out_statements(parts["settings"], classification, "classification"),
+        preprocessing=_preprocessing_table(parts["preprocessing"]),
+        preprocessing_statement=_preprocessing_statement(parts["preprocessing"]),
     )  # fmt: skip
+
+
+# --- tables --------------------------------------------------------------------------------------
 
 
 def _scores(records: Iterable[Record], metric: str, place: tuple[str, ...]) -> Scores:
@@ -52,53 +82,221 @@ def _methods(scores: Scores) -> list[str]:
     return list(dict.fromkeys(method for row in scores.values() for method in row))
 
 
-def _table(scores: Scores, place: tuple[str, ...]) -> str:
-    """Mean ± standard deviation over the runs, the largest mean of a row in bold."""
+def _table(records: list[Record], metric: str, place: tuple[str, ...]) -> str:
+    """Mean ± deviation over the runs by place and method; means over data sets at the end."""
+    scores = _scores(records, metric, place)
     methods = _methods(scores)
-    rows = []
-    for key, row in scores.items():
-        best = max(round(float(np.mean(values)), 3) for values in row.values())
-        rows.append([*key, *(_cell(row.get(method), best) for method in methods)])
-    return markdown([*place, *methods], rows)
+    rows = [
+        [*key, *mean_cells([row.get(method, []) for method in methods])]
+        for key, row in scores.items()
+    ]
+    for rest in dict.fromkeys(key[1:] for key in scores):
+        group = [row for key, row in scores.items() if key[1:] == rest]
+        means = [
+            [float(np.mean([np.mean(row[method]) for row in group]))]
+            if all(method in row for row in group)
+            else []
+            for method in methods
+        ]
+        rows.append(["mean", *rest, *mean_cells(means)])
+    return markdown([*_named(place), *methods], rows).strip()
 
 
-def _cell(values: list[float] | None, best: float) -> str:
-    if values is None:
-        return ""
-    mean = round(float(np.mean(values)), 3)
-    text = f"**{mean:.3f}**" if mean == best else f"{mean:.3f}"
-    return f"{text} ± {np.std(values, ddof=1):.3f}"
+def _named(place: tuple[str, ...]) -> list[str]:
+    return ["class sizes" if name == "thinned" else name for name in place]
 
 
-def _seconds(records: Iterable[Record]) -> str:
-    """Mean seconds of every method by data set and task."""
-    seconds = _scores(records, "seconds", ("task", "data set"))
+def _seconds_table(records: list[Record]) -> str:
+    """Mean seconds of every method by data set."""
+    seconds = _scores(records, "seconds", ("data set",))
     methods = _methods(seconds)
     rows = [
         [*key, *(f"{np.mean(row[m]):.2g}" if m in row else "" for m in methods)]
         for key, row in seconds.items()
     ]
-    return markdown(["task", "data set", *methods], rows)
+    return markdown(["data set", *methods], rows).strip()
 
 
-def _gaps(scores: Scores, ours: tuple[str, ...]) -> dict[tuple[str, ...], float]:
-    """The best of our means minus the best mean of the other libraries."""
+# --- ours and the best other method ------------------------------------------------------------
+
+
+def _standings(records: list[Record], metrics: tuple[str, ...], by: tuple[str, ...]) -> str:
+    """One line per metric and value of the columns `by`, over the data sets."""
+    lines = []
+    for metric in metrics:
+        scores = _scores(records, metric, (*by, "data set"))
+        for rest in dict.fromkeys(key[:-1] for key in scores):
+            own = {key[-1]: row for key, row in scores.items() if key[:-1] == rest}
+            name = ", ".join([_METRICS[metric], *rest])
+            lines.append(f"- {name}: {standing(own, _NEAR[metric])}")
+    return "\n".join(lines)
+
+
+def standing(scores: dict[str, dict[str, list[float]]], near: float) -> str:
+    """Say on how many data sets our mean is the largest, near the largest, and smaller.
+
+    Parameters
+    ----------
+    scores : dict
+        From data sets to dicts from methods to the scores of the runs.
+    near : float
+        Difference that counts as near.
+
+    Returns
+    -------
+    str
+        With the data sets where our mean is smaller, the difference and the best method there.
+    """
     gaps = {}
-    for key, row in scores.items():
+    for name, row in scores.items():
         means = {method: float(np.mean(values)) for method, values in row.items()}
-        own = max(means[method] for method in ours if method in means)
-        others = (m for method, m in means.items() if method not in (OURS, DISCRIMINANT))
-        gaps[key] = own - max(others)
-    return gaps
+        own = means.pop(OURS)
+        best = max(means, key=lambda method: means[method])
+        gaps[name] = own - means[best], best
+    ahead = sum(gap >= 0 for gap, _ in gaps.values())
+    behind = sorted((gap, name, best) for name, (gap, best) in gaps.items() if gap < -near)
+    text = (
+        f"highest on {ahead} of {len(gaps)} data sets, at most {near:g} below the best other "
+        f"method on {len(gaps) - ahead - len(behind)}, lower on {len(behind)}"
+    )
+    if not behind:
+        return f"{text}."
+    return f"{text}: {enumerated([f'{n} ({signed(gap)}, {best})' for gap, n, best in behind])}."
 
 
-def _reached(scores: Scores, metric: str, ours: tuple[str, ...]) -> str:
-    gaps = _gaps(scores, ours).values()
-    near = sum(gap >= -_NEAR[metric] for gap in gaps)
-    return f"{near} of {len(gaps)}"
+# --- a kind of data left out -------------------------------------------------------------------
 
 
-def _below(scores: Scores, metric: str) -> str:
-    """The data sets whose score is below the best of the other libraries, less the tolerance."""
-    names = [key[0] for key, gap in _gaps(scores, (OURS,)).items() if gap < -_NEAR[metric]]
-    return enumerated(sorted(names, key=list(KINDS).index)) if names else "none"
+def _by_kind(records: Iterable[Record]) -> KindScores:
+    """The mean over the data sets of a kind, of methods that are scored on all of them."""
+    sets: dict[str, set[str]] = defaultdict(set)
+    scores: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        values = [float(record[metric]) for metric in _METRICS if record[metric]]
+        sets[record["kind"]].add(record["data set"])
+        by_set = scores[record["method"], record["kind"]]
+        by_set[record["data set"]].append(float(np.mean(values)))
+    result: KindScores = defaultdict(dict)
+    for (method, kind), by_set in scores.items():
+        if by_set.keys() == sets[kind]:
+            result[method][kind] = float(np.mean([np.mean(own) for own in by_set.values()]))
+    return result
+
+
+def _left_out_statements(settings: list[Record], others: list[Record], task: str) -> dict[str, str]:
+    """The table of kinds left out and what it shows."""
+    own = _by_kind(record for record in settings if record["task"] == task)
+    n_kinds = len(own[DEFAULT])
+    own = {name: scores for name, scores in own.items() if len(scores) == n_kinds}
+    runs = {record["run"] for record in settings}
+    alternatives = _by_kind(
+        record
+        for record in others
+        if record["method"] != OURS and record["run"] in runs and record["labels"] in ("", _TENTH)
+    )
+    rows = leave_one_kind_out(own, alternatives)
+    return {
+        f"left_out_{task}": _left_out_table(rows),
+        f"left_out_{task}_statement": f"{_rank(own)} {_left_out_statement(rows)}",
+        f"n_settings_{task}": str(len(GRID[task])),
+    }
+
+
+def _left_out_table(rows: list[LeftOut]) -> str:
+    header = [
+        "left out", "chosen on the others", "its score", "score of the defaults",
+        "best setting in hindsight", "its score", "best other method", "its score",
+    ]  # fmt: skip
+    lines = [
+        [
+            row.kind, _setting(row.chosen), f"{row.score:.3f}", f"{row.default:.3f}",
+            _setting(row.best), f"{row.best_score:.3f}",
+            row.alternative, f"{row.alternative_score:.3f}",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    scores = [(row.score, row.default, row.best_score, row.alternative_score) for row in rows]
+    chosen, default, best, alternative = (f"{mean:.3f}" for mean in np.mean(scores, axis=0))
+    lines.append(["mean", "", chosen, default, "", best, "", alternative])
+    return markdown(header, lines).strip()
+
+
+def _setting(name: str) -> str:
+    return name if name == DEFAULT else f"`{name}`"
+
+
+def _rank(settings: KindScores) -> str:
+    """The place of the defaults among all settings, by the mean over all kinds."""
+    means = {name: float(np.mean(list(scores.values()))) for name, scores in settings.items()}
+    best = max(means, key=lambda name: means[name])
+    rank = 1 + sum(mean > means[DEFAULT] for mean in means.values())
+    text = f"By the mean over all kinds, the defaults are number {rank} of {len(means)} settings"
+    if best == DEFAULT:
+        return f"{text}."
+    return f"{text}, {means[best] - means[DEFAULT]:.3f} below the best ({_setting(best)})."
+
+
+def _left_out_statement(rows: list[LeftOut]) -> str:
+    same = sum(row.chosen == DEFAULT for row in rows)
+    above = sum(row.default >= row.alternative_score for row in rows)
+    chosen_above = sum(row.score >= row.alternative_score for row in rows)
+    difference = np.mean([row.score - row.default for row in rows])
+    hindsight = np.mean([row.best_score - row.score for row in rows])
+    return (
+        f"The setting chosen without a kind is that of the defaults for {same} of {len(rows)} "
+        f"kinds. On the kinds left out, the chosen settings minus the defaults are "
+        f"{signed(float(difference))} on average, and the best settings in hindsight minus the "
+        f"chosen ones {signed(float(hindsight))}. The chosen setting is at least as good as the "
+        f"best other method on {chosen_above} of the kinds, the defaults on {above}."
+    )
+
+
+# --- preprocessing -----------------------------------------------------------------------------
+
+_Choices = dict[tuple[str, ...], dict[str, tuple[float, float]]]
+
+
+def _choices(records: list[Record]) -> _Choices:
+    """Modularity and mean of AC and NMI, by data set and class sizes, then by preprocessing."""
+    choices: _Choices = defaultdict(dict)
+    for record in records:
+        score = (float(record["ac"]) + float(record["nmi"])) / 2
+        place = tuple(record[name] for name in _UNEVEN_PLACE)
+        choices[place][record["method"]] = float(record["modularity"]), score
+    return choices
+
+
+def _loss(row: dict[str, tuple[float, float]]) -> float:
+    """The best score minus that of the largest modularity."""
+    return max(score for _, score in row.values()) - max(row.values())[1]
+
+
+def _preprocessing_table(records: list[Record]) -> str:
+    lines = []
+    for place, row in _choices(records).items():
+        largest, best = (max(values) for values in zip(*row.values(), strict=True))
+        cells = [
+            f"{_bold(row[name][0], largest)} / {_bold(row[name][1], best)}" if name in row else ""
+            for name in PREPROCESSINGS
+        ]
+        lines.append([*place, *cells, f"{_loss(row):.3f}"])
+    return markdown([*_named(_UNEVEN_PLACE), *PREPROCESSINGS, "lost"], lines).strip()
+
+
+def _bold(value: float, largest: float) -> str:
+    return f"**{value:.3f}**" if value == largest else f"{value:.3f}"
+
+
+def _preprocessing_statement(records: list[Record]) -> str:
+    texts = []
+    by_sizes: dict[str, list[float]] = defaultdict(list)
+    for (_, sizes), row in _choices(records).items():
+        by_sizes[sizes].append(_loss(row))
+    for sizes, losses in by_sizes.items():
+        near = sum(loss <= _NEAR["ac"] for loss in losses)
+        name = "the whole data sets" if sizes == WHOLE else f"class sizes {sizes}"
+        texts.append(
+            f"{near} of {len(losses)} choices lose at most {_NEAR['ac']:g} on {name} "
+            f"({np.mean(losses):.3f} on average, {max(losses):.3f} at most)"
+        )
+    return f"{enumerated(texts)}."

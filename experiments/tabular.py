@@ -6,7 +6,9 @@ import csv
 import gzip
 import io
 from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 
@@ -43,6 +45,31 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Format a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "".join(f"| {' | '.join(map(_escaped, line))} |\n" for line in lines)
+
+
+def mean_cells(columns: Iterable[Sequence[float]], *, mark_best: bool = True) -> list[str]:
+    """Write mean ± standard deviation of each column, the largest mean in bold.
+
+    Parameters
+    ----------
+    columns : iterable of sequences of float
+        The deviation of a single number is left out; no number gives an empty cell.
+    mark_best : bool, default=True
+        Bold means are those at most 0.0005 below the largest.
+
+    Returns
+    -------
+    list of str
+    """
+    columns = list(columns)
+    means = [fmean(values) if values else -inf for values in columns]
+    best = max(means) if mark_best else inf
+    cells = []
+    for mean, values in zip(means, columns, strict=True):
+        text = f"**{mean:.3f}**" if mean >= best - 5e-4 else f"{mean:.3f}"
+        deviation = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
+        cells.append(text + deviation if values else "")
+    return cells
 
 
 def signed(number: float) -> str:

@@ -5,7 +5,7 @@ import os
 import pytest
 from typer.testing import CliRunner
 
-from experiments import defaults, pages, practice, search
+from experiments import baselines, defaults, pages, practice, quality, quality_page, search
 from experiments.__main__ import app
 
 
@@ -89,6 +89,43 @@ def test_practice_measures_what_is_named(tmp_path, monkeypatch):
     result = run("practice", "outliers", "few-labels", "--data", tmp_path)
     assert result.exit_code == 0, result.output
     assert calls == [("outliers", tmp_path), ("few-labels", tmp_path), "pages"]
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """The pieces that `quality` measures, in place of measuring them."""
+    calls = []
+    monkeypatch.setattr(quality, "FILE", tmp_path / "quality.csv.gz")
+    monkeypatch.setattr(quality, "measure", lambda data, wanted, progress: calls.extend(wanted))
+    monkeypatch.setattr(quality_page, "page", lambda file: "# page\n")
+    monkeypatch.setattr(baselines, "require_all", lambda: None)
+    monkeypatch.setattr("experiments.paths.DOCS", tmp_path)
+    return calls
+
+
+def test_quality_is_limited_to_parts_data_sets_and_runs(tmp_path, measured):
+    words = ("clustering", "--only", "USPS", "--only", "ORL", "--runs", 2, "--data", tmp_path)
+    result = run("quality", *words)
+    assert result.exit_code == 0, result.output
+    assert sorted((piece.part, piece.name, piece.run) for piece in measured) == [
+        ("clustering", name, number) for name in ("ORL", "USPS") for number in (0, 1)
+    ]
+    assert "docs/quality.md is not written" in result.stdout
+    assert not (tmp_path / "quality.md").exists()
+
+
+def test_quality_writes_its_page_when_all_scores_are_there(tmp_path, measured, monkeypatch):
+    monkeypatch.setattr(quality, "is_complete", lambda: True)
+    result = run("quality", "--data", tmp_path, "--quiet")
+    assert result.exit_code == 0, result.output
+    assert measured == quality.pieces()
+    assert (tmp_path / "quality.md").read_text() == "# page\n"
+
+
+def test_quality_refuses_unknown_names(tmp_path, measured):
+    assert "parts must be among settings; " in fails("quality", "speed", "--data", tmp_path)
+    assert "got 'usps'" in fails("quality", "--only", "usps", "--data", tmp_path)
+    assert not measured
 
 
 def test_report_stores_a_run_first(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 import enhg
 from enhg import InputError
-from experiments import pages, protocol, reproduction_page, tables
+from experiments import pages, protocol, quality, reproduction_page, tables
 from experiments.methods import METHODS
 from experiments.paths import TEMPLATES
 from experiments.reproduction_page import PIECE, page
@@ -103,7 +103,8 @@ def test_the_page_needs_every_file(tmp_path):
 
 def test_the_pages_in_the_repository_are_those_of_the_stored_results():
     texts = pages.stored_pages()
-    assert [file.name for file in texts] == ["reproduction.md", "defaults.md", "practice.md"]
+    names = ["reproduction.md", "defaults.md", "practice.md"]
+    assert [file.name for file in texts] == names + ["quality.md"] * quality.is_complete()
     for file, text in texts.items():
         assert file.read_text(encoding="utf-8") == text
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.protocol import Draw, draw_labels, draw_uneven_labels, evaluate, to_json
+from experiments.protocol import (
+    Draw,
+    draw_labels,
+    draw_labels_per_class,
+    draw_uneven_labels,
+    evaluate,
+    to_json,
+)
 
 
 def test_a_clustering_job_gives_a_row_per_run(small, clustering_job, tmp_path):
@@ -70,3 +77,10 @@ def test_iterations_that_do_not_converge_are_counted(small, clustering_job, tmp_
     assert [row["warnings"] for row in rows] == [1, 1]
     rows = evaluate(clustering_job(), tmp_path)
     assert [row["warnings"] for row in rows] == [0, 0]
+
+
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_some_labels_of_every_class_are_drawn(make):
+    y = np.repeat([0, 1, 2, 3], [1, 2, 3, 20])
+    labeled = draw_labels_per_class(y, 3, make(0))
+    assert np.bincount(y[labeled]).tolist() == [1, 1, 2, 3]

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from experiments.tabular import markdown, read_csv, read_records, write_csv
+from experiments.tabular import markdown, mean_cells, read_csv, read_records, write_csv
 
 HEADER, ROWS = ["name", "θ"], [["a, b", "0.5"], ['"quoted"', ""]]
 
@@ -27,3 +27,9 @@ def test_compressed_files_have_no_time_stamp(tmp_path, monkeypatch):
 
 def test_markdown_escapes_bars():
     assert markdown(["|z|"], [["a | b"]]) == "| \\|z\\| |\n| --- |\n| a \\| b |\n"
+
+
+def test_cells_have_mean_and_deviation():
+    columns = [[0.5, 0.7], [0.7, 0.7], [0.6996], []]
+    assert mean_cells(columns) == ["0.600 ± 0.141", "**0.700** ± 0.000", "**0.700**", ""]
+    assert mean_cells([[1.0]], mark_best=False) == ["1.000"]
