@@ -59,13 +59,13 @@ _DIGITS = (Draw("usps", 10, 200), Draw("usps", 10))
 _FACES = Draw("pie", 15, 50)
 _DRAWS = (Draw("yale-b", 10), Draw("yale-b", 38), Draw("pie", 15), Draw("usps", 10, 200))
 _PAPER_RULE = {"selection": "mean", "threshold": None, "membership": "binary"}
-_PAPER_LEARNER = {"normalize_rows": False, "eigenvector_weighting": "equal"}
+_PAPER_LEARNER = {"normalize_rows": False, "method": "spectral"}
 # Changed parameters of the structure and of the learner.
 _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "none: the shared setting of the tables": ({}, {}),
     "θ is the mean of all |z|": ({"selection": "mean", "threshold": None}, {}),
     "rows of the embedding not normalized": ({}, {"normalize_rows": False}),
-    "k top eigenvectors with equal weights": ({}, {"eigenvector_weighting": "equal"}),
+    "k top eigenvectors with equal weights": ({}, {"method": "spectral"}),
     "binary memberships": ({"membership": "binary"}, {}),
     "hyperedge weights from cosines of z": ({"weighting": "cosine"}, {}),
     "symmetrized coefficients": ({"symmetrize": True}, {}),
@@ -167,7 +167,7 @@ def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     _write(out / "claims-gamma", header, _paper_gamma(folder))
     header = ["PIE, 750 images", "AC", "NMI"]
     _write(out / "claims-independent", header, _independent(folder, runs))
-    header = ["images", "weak-direction contrast", "effective dimension", 'chosen by "auto"']
+    header = ["images", "zero mean", "smoothed", "whitened", 'chosen by "auto"']
     _write(out / "claims-whitening", header, _preprocessing_choices(folder))
 
 

@@ -49,8 +49,8 @@ _STRUCTURES: list[dict[str, Any]] = [
     {"loss": "norm", "error_weight": None}, {"lam": 0},
 ]  # fmt: skip
 _CLUSTERINGS: list[dict[str, Any]] = [
-    {"eigenvector_weighting": "equal"},
-    {"eigenvector_weighting": "resolvent"},
+    {"method": "spectral"},
+    {"method": "resolvent"},
     {"normalize_rows": False},
 ]
 _CLASSIFICATIONS: list[dict[str, Any]] = [
@@ -61,7 +61,7 @@ _CLASSIFICATIONS: list[dict[str, Any]] = [
 _PAPER: Setting = {
     "structure": {"selection": "mean", "membership": "binary", "preprocessing": "unit",
                   "loss": "norm", "lam": 0.01},
-    "clustering": {"eigenvector_weighting": "equal", "normalize_rows": False},
+    "clustering": {"method": "spectral", "normalize_rows": False},
     "classification": {"class_balance": "none"},
 }  # fmt: skip
 

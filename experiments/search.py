@@ -33,9 +33,7 @@ MEANS = RESULTS / "search.csv.gz"
 _KEY = ("version", "task", "dataset", "method", "structure", "learner")
 _SCORES = ("ac", "nmi", "accuracy")
 _TASKS: tuple[Task, ...] = ("clustering", "classification")
-_WEIGHTINGS = tuple(
-    to_json({"eigenvector_weighting": name}) for name in ("auto", "equal", "resolvent")
-)
+_PARTITIONS = tuple(to_json({"method": name}) for name in ("auto", "spectral", "resolvent"))
 _ALPHAS = tuple(to_json({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
 _SEED = 1000  # the tables use seeds from 0
 _ONE_RUN, _THREE_RUNS = (_SEED,), (_SEED, _SEED + 1, _SEED + 2)
@@ -58,7 +56,7 @@ def jobs(method: str) -> list[Job]:
     """Return everything that is tried for one structure."""
     settings = [to_json(parameters) for parameters in METHODS[method].settings()]
     return [
-        Job("clustering", draw, method, setting, _WEIGHTINGS, runs)
+        Job("clustering", draw, method, setting, _PARTITIONS, runs)
         for setting in settings
         for draw, runs in _CLUSTERED
     ] + [
