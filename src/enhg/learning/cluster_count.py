@@ -20,7 +20,10 @@ _MIN_GAP = 0.005
 _NEAR_MAXIMUM = 0.9
 # Unlike the scores of plateaus, eigengap scores are not smoothed over neighboring numbers.
 _EIGENGAP_WEIGHT = 1 / 8
+# The largest stability is at most 0.61 for Gaussian clouds and uniform noise (10 to 100 features),
+# 0.78 to 0.86 for the images of one class of MNIST, Fashion-MNIST or digits, and 0.89 for ORL.
 _MIN_STABILITY = 0.87
+# Not reached by PIE (0.92) and Caltech-101 (0.94), where both estimates are alike and wrong.
 _MIN_RELIABLE_STABILITY = 0.95
 _MIN_RELIABLE_SCORE = 2.5
 _MIN_RELIABLE_LEAD = 1.25
@@ -110,8 +113,7 @@ def count_clusters(
 ) -> ClusterCount:
     """Estimate the number of clusters by the eigengap and by modularity.
 
-    The score of k clusters is the sum of two estimates of the same quantity, an eighth of the first
-    and the second:
+    The score of k clusters is the sum of an eighth of the first and of the second of
 
         k·ln(μ_{k+1} / μ_k),   μ_k = max(1 − λ_k, 0.005),
         d ln γ / d ln k.
@@ -137,9 +139,8 @@ def count_clusters(
     - the eigengap score is at least 2.5, and at least 1.25 of that of every number that differs by
       more than 10 %, and its number is not the largest considered.
 
-    Connected components with fewer than √n/2 vertices are left out: each has an eigenvalue 1 of its
-    own. Of a dense graph of more than 2000 vertices modularity is not computed; the estimate is
-    that of the eigengap and not reliable.
+    Connected components with fewer than √n/2 vertices are left out. Of a dense graph of more than
+    2000 vertices modularity is not computed; the estimate is that of the eigengap, and not reliable.
 
     Parameters
     ----------
