@@ -140,7 +140,7 @@ def count_clusters(
       more than 10 %, and its number is not the largest considered.
 
     Connected components with fewer than √n/2 vertices are left out. Of a dense graph of more than
-    2000 vertices modularity is not computed; the estimate is that of the eigengap, and not reliable.
+    2000 vertices modularity is not computed; the estimate is that of the eigengap and not reliable.
 
     Parameters
     ----------
