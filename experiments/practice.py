@@ -132,8 +132,9 @@ def cluster_count(data: Dataset, run: int) -> Iterator[Row]:
         "estimate": count.n_clusters,
         "runner-up": count.runner_up,
         "reliable": "yes" if count.reliable else "no",
-        "score": count.scores[count.n_clusters - 1],
-        "score of the runner-up": count.scores[count.runner_up - 1],
+        "by the eigengap": count.by_eigengap,
+        "by modularity": count.by_modularity,
+        "stability": count.stability,
     }
 
 

@@ -112,6 +112,17 @@ def maximize_modularity(
     return _Moves(graph, random_state).partition(resolution)
 
 
+def partitions_over_resolutions(
+    graph: GraphLike,
+    resolutions: NDArray,
+    *,
+    random_state: np.random.RandomState | int | None = None,
+) -> NDArray[np.int32]:
+    """The partitions of `maximize_modularity`, one row for each resolution."""
+    moves = _Moves(graph, random_state)
+    return np.array([moves.partition(float(resolution)) for resolution in resolutions], np.int32)
+
+
 def partition_by_modularity(
     graph: GraphLike,
     n_clusters: int,

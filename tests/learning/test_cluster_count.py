@@ -6,8 +6,15 @@ from sklearn.datasets import load_digits, make_blobs
 
 from enhg import ElasticNetHypergraph, Graph, Hypergraph, HypergraphClustering
 from enhg.exceptions import InputError
-from enhg.learning import spectral
-from enhg.learning.cluster_count import ClusterCount, count_clusters, estimate_clusters
+from enhg.learning import cluster_count, spectral
+from enhg.learning.cluster_count import (
+    ClusterCount,
+    _combine,
+    count_clusters,
+    eigengap_scores,
+    estimate_clusters,
+)
+from enhg.learning.plateaus import Plateaus
 
 
 def blocks(sizes, within=1.0, between=0.0, seed=0):
@@ -28,42 +35,109 @@ def test_blocks_are_counted(k, between):
     assert count.reliable
 
 
-def test_scores_are_those_of_the_definition():
+def test_eigengap_scores_are_those_of_the_definition():
     graph = blocks([20, 25, 30], between=0.05)
     count = count_clusters(graph, max_clusters=6)
     values = np.sort(np.linalg.eigvalsh(graph.theta_dense()))[::-1][:7]
     np.testing.assert_allclose(count.eigenvalues, values, atol=1e-6)
     mu = np.maximum(1 - values, 0.005)
-    np.testing.assert_allclose(count.scores, np.arange(1, 7) * np.log(mu[1:] / mu[:-1]), atol=1e-4)
-    order = np.argsort(-count.scores)
-    assert (count.n_clusters, count.runner_up) == (order[0] + 1, order[1] + 1)
+    expected = np.arange(1, 7) * np.log(mu[1:] / mu[:-1])
+    np.testing.assert_allclose(eigengap_scores(count.eigenvalues), expected, atol=1e-4)
+    assert len(count.scores) == 6
 
 
-def test_of_nearly_equal_scores_the_smaller_number_is_taken():
+def test_the_estimate_has_the_largest_score_and_the_runner_up_is_another_peak():
+    count = count_clusters(blocks([30] * 5, between=0.05), random_state=0)
+    assert count.n_clusters == np.argmax(count.scores) + 1
+    peak = count.scores[count.runner_up - 1]
+    assert count.runner_up != count.n_clusters
+    assert peak <= count.scores[count.n_clusters - 1]
+    assert peak >= count.scores[count.runner_up - 2]
+
+
+def test_groups_of_clusters_are_counted_at_both_ends():
     """Three groups of three: nine clusters, then three as the links within a group grow."""
     block = np.repeat(np.arange(9), 15)
     group = block // 3
     noise = np.random.default_rng(0).uniform(0.5, 1.5, (135, 135))
     noise = (noise + noise.T) / 2
     estimates = []
-    for sibling in np.geomspace(0.001, 0.9, 60):
+    for sibling in (0.001, 0.05, 0.9):
         weights = np.where(group[:, None] == group, sibling, 0.001)
         weights[block[:, None] == block] = 1
-        count = count_clusters(Graph(weights * noise))
+        count = count_clusters(Graph(weights * noise), random_state=0)
         estimates.append(count.n_clusters)
-        near = np.flatnonzero(count.scores >= 0.9 * count.scores.max()) + 1
-        assert count.n_clusters == near[0]
-        assert len(near) == 1 or not count.reliable
+        assert count.n_clusters in (3, 9)
     assert (estimates[0], estimates[-1]) == (9, 3)
 
 
-def test_one_cloud_is_one_cluster():
-    X = np.random.default_rng(0).normal(size=(400, 30))
-    count = count_clusters(ElasticNetHypergraph().fit(X).graph_)
-    assert (count.n_clusters, count.reliable) == (
-        1,
-        False,
-    )  # the estimate of every dense hypergraph
+@pytest.mark.parametrize("shape", [(400, 30), (300, 10)])
+@pytest.mark.parametrize("draw", ["normal", "uniform"])
+def test_one_cloud_is_one_cluster(shape, draw):
+    X = getattr(np.random.default_rng(0), draw)(size=shape)
+    count = count_clusters(ElasticNetHypergraph().fit(X).graph_, random_state=0)
+    assert (count.n_clusters, count.by_eigengap, count.by_modularity) == (1, 1, 1)
+    assert not count.reliable
+
+
+def test_one_is_an_estimate_only_where_both_agree():
+    """Forty people of ten images: the eigengap is largest at 1, but partitions are stable."""
+    counts = np.array([[1] * 5, [20] * 5, [21] * 5])
+    counts = np.vstack([counts[[0]].repeat(8, axis=0), counts[[1]].repeat(12, axis=0)])
+    eigenvalues = np.array([1, 0.4, 0.35, 0.33, 0.3])
+    stable = Plateaus(counts, np.full(20, 0.9), 400)
+    unstable = Plateaus(counts, np.full(20, 0.5), 400)
+    assert _combine(eigenvalues, unstable, None).n_clusters == 1
+    count = _combine(eigenvalues, stable, None)
+    assert (count.n_clusters, count.by_eigengap, count.reliable) == (20, 1, False)
+    clear = np.array([1, 1, 1, 0.2, 0.15])
+    assert _combine(clear, unstable, None).n_clusters > 1
+
+
+def gaussians(k, per_cluster, seed=0):
+    rng = np.random.default_rng(seed)
+    centers = 10 * rng.normal(size=(k, 20))
+    return np.vstack([center + rng.normal(size=(per_cluster, 20)) for center in centers])
+
+
+@pytest.mark.parametrize(("k", "per_cluster"), [(2, 80), (5, 60), (20, 30), (40, 25)])
+def test_separated_gaussians_are_counted(k, per_cluster):
+    graph = ElasticNetHypergraph().fit(gaussians(k, per_cluster)).graph_
+    count = count_clusters(graph, random_state=0)
+    assert (count.n_clusters, count.reliable) == (k, True)
+    assert (count.by_eigengap, count.by_modularity) == (k, k)
+    assert count.stability > 0.99
+
+
+def test_order_and_copies_of_the_samples_do_not_matter():
+    X = gaussians(5, 60)
+    order = np.random.default_rng(1).permutation(len(X))
+    for samples in (X[order], np.vstack([X, X])):
+        graph = ElasticNetHypergraph().fit(samples).graph_
+        assert count_clusters(graph, random_state=0).n_clusters == 5
+
+
+def test_same_seed_same_estimate():
+    graph = blocks([25, 30, 35], between=0.1)
+    first, second = (count_clusters(graph, random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(first.scores, second.scores)
+    assert first.stability == second.stability
+
+
+def test_large_dense_graphs_are_counted_by_the_eigengap(monkeypatch):
+    monkeypatch.setattr(cluster_count, "_MAX_DENSE_VERTICES", 50)
+    count = count_clusters(blocks([30] * 3, between=0.01))
+    assert (count.n_clusters, count.by_eigengap, count.by_modularity) == (3, 3, 0)
+    assert not count.reliable
+    assert "modularity" not in count.describe()
+
+
+def test_the_description_names_both_estimates():
+    count = ClusterCount(4, 6, False, np.ones(9), np.ones(10), by_eigengap=6, by_modularity=3)
+    assert count.describe() == (
+        "the estimate of the number of clusters is not reliable: 4, next best 6; the eigenvalues "
+        "alone give 6, modularity alone 3"
+    )
 
 
 def test_many_small_groups_are_not_beyond_what_is_considered():
@@ -76,7 +150,7 @@ def test_many_small_groups_are_not_beyond_what_is_considered():
 
 def test_an_estimate_that_subsets_do_not_confirm_is_not_reliable():
     everything = load_digits().data
-    for seed in range(6):
+    for seed in range(2):
         rows = np.random.default_rng(seed).permutation(len(everything))[:900]
         count = count_clusters(ElasticNetHypergraph().fit(everything[rows]).graph_, random_state=0)
         assert abs(count.n_clusters - 10) <= 1 or not count.reliable
@@ -123,7 +197,7 @@ def test_blobs_are_counted_and_clustered():
 
 def test_an_unreliable_estimate_is_reported():
     X = np.random.default_rng(0).uniform(size=(400, 2))
-    with pytest.warns(UserWarning, match=r"number of clusters is not reliable: \d+ has the best"):
+    with pytest.warns(UserWarning, match=r"number of clusters is not reliable: \d+, next best"):
         model = HypergraphClustering("auto", random_state=0).fit(X)
     assert model.n_clusters_ == model.cluster_count_.n_clusters
     assert not model.cluster_count_.reliable
@@ -232,7 +306,7 @@ def test_automatic_clustering_leaves_out_the_components_that_the_estimate_leaves
 def test_one_cluster_is_estimated_with_confidence():
     """A single cluster has no border, even beside components that are left out."""
     graph = with_strays(blocks([100]), 3)
-    with pytest.warns(UserWarning, match="not reliable: 1 has the best score"):
+    with pytest.warns(UserWarning, match="not reliable: 1, next best"):
         model = HypergraphClustering(structure=graph, random_state=0).fit(np.zeros((106, 1)))
     assert model.n_clusters_ == 1
     np.testing.assert_array_equal(model.labels_, 0)
@@ -246,6 +320,8 @@ def test_state_of_an_estimate():
     count = count_clusters(blocks([30] * 3, between=0.01))
     again = ClusterCount.from_state(count.to_state())
     assert (again.n_clusters, again.runner_up, again.reliable) == (3, count.runner_up, True)
+    assert (again.by_eigengap, again.by_modularity) == (count.by_eigengap, count.by_modularity)
+    assert again.stability == count.stability
     np.testing.assert_array_equal(again.scores, count.scores)
     np.testing.assert_array_equal(again.eigenvalues, count.eigenvalues)
 
@@ -259,6 +335,9 @@ def test_state_of_an_estimate():
         ("n_clusters", True),
         ("runner_up", 10**6),
         ("reliable", 1),
+        ("by_eigengap", 0),
+        ("by_modularity", -1),
+        ("stability", 2.0),
         ("scores", np.ones(2)),
         ("scores", np.full(9, "text")),
         ("eigenvalues", np.array([np.nan])),

@@ -62,8 +62,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        "auto": estimated from the eigenvalues (see `count_clusters`); a warning is issued if the
-        estimate is not reliable.
+        "auto": estimated from the eigenvalues and from modularity (see `count_clusters`); a warning
+        is issued if the estimate is not reliable.
     structure : structure, Hypergraph or Graph, default=None
         Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
         estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
@@ -261,9 +261,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         count = self.cluster_count_
         if count is not None and not count.reliable:
             warnings.warn(
-                f"the estimate of the number of clusters is not reliable: {count.n_clusters} has "
-                f"the best score, {count.runner_up} the next; see cluster_count_, or set "
-                "n_clusters",
+                f"{count.describe()}. Compare the clusters of several numbers, or give the number "
+                "if it is known",
                 stacklevel=4,
             )
 
