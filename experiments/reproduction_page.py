@@ -111,7 +111,11 @@ def _read_table(file: Path) -> list[Cell]:
         raise InputError(
             f"{file.parent} must hold every table, figure and analysis, got no {file.name}"
         )
-    return tables.read_cells(file)
+    cells = tables.read_cells(file)
+    missing = [setting for setting in tables.SETTINGS if setting not in {c.setting for c in cells}]
+    if missing:
+        raise InputError(f"{file} must have every setting, got no {missing[0]}")
+    return cells
 
 
 def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:

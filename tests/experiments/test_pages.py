@@ -114,6 +114,10 @@ def test_the_settings_are_python(setting):
 def test_the_page_needs_every_file(tmp_path):
     with pytest.raises(InputError, match=r"must hold every table.*, got no table1.csv"):
         page(tmp_path, tmp_path)
+    cells = tables.read_cells(run_folder(tmp_path) / "table4.csv")
+    tables.write_cells(tmp_path / "table4.csv", [c for c in cells if c.setting != "paper"])
+    with pytest.raises(InputError, match=r"table4.csv must have every setting, got no paper"):
+        page(tmp_path, tmp_path)
     (run_folder(tmp_path) / "claims-pie.csv").unlink()
     with pytest.raises(InputError, match="got no claims-pie"):
         page(tmp_path, tmp_path)
