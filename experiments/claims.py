@@ -96,12 +96,7 @@ _EXTENSIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "the ten largest |z| of every sample make members": (_TEN_MEMBERS, {}),
     "soft memberships": ({"membership": "soft"}, {}),
     "faces whitened, digits smoothed": ({"preprocessing": "auto"}, {}),
-    "rows normalized, ten members": (_TEN_MEMBERS, {"normalize_rows": True}),
-    "rows normalized, ten members, soft memberships": (
-        _TEN_MEMBERS | {"membership": "soft"},
-        {"normalize_rows": True},
-    ),
-    "rows normalized, ten members, soft memberships, faces whitened, digits smoothed": (
+    "all of these": (
         _TEN_MEMBERS | {"membership": "soft", "preprocessing": "auto"},
         {"normalize_rows": True},
     ),
