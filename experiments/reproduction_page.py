@@ -128,8 +128,7 @@ def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:
         "best": _best_counts(cells),
         "reached": _reached(everything),
         "paper-reached": _reached_cells(everything),
-        "paper-best": str(_count_best(everything, "paper")[0]),
-        "enhg-cells": str(_count_best(everything, "paper")[2]),
+        "paper-best": "{} of {}".format(*_count_best(everything, "paper")[::2]),
         "enhg": _scores(everything),
         "structures": _structures(cells, "tuned"),
         "paper-structures": _structures(cells, "paper"),
@@ -262,14 +261,16 @@ def _gap_text(gaps: list[float]) -> str:
 
 
 def _reached_cells(cells: list[Cell]) -> str:
-    """The cells of ENHG that reach the paper with the paper setting."""
-    texts = [
-        _with_paper(cell)
+    """Number and names of the cells of ENHG that reach the paper with the paper setting."""
+    compared = [
+        (cell, cell.paper)
         for cell in cells
-        if cell.method == "ENHG" and cell.setting == "paper"
-        if cell.paper is not None and cell.mean >= cell.paper
+        if cell.method == "ENHG" and cell.setting == "paper" and cell.paper is not None
     ]
-    return "; ".join(texts) if texts else "none"
+    texts = [_with_paper(cell) for cell, paper in compared if cell.mean >= paper]
+    if not texts:
+        return f"none of {len(compared)} cells"
+    return f"{len(texts)} of {len(compared)} cells ({'; '.join(texts)})"
 
 
 def _scores(cells: list[Cell]) -> str:

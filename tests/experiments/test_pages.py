@@ -97,8 +97,10 @@ def test_the_cells_that_reach_the_paper_are_listed():
         cell("shared", "PIE, K = 25", "ENHG", 0.9),
         cell("paper", "PIE, K = 25", "SSC", 0.9),
     ]
-    assert reproduction_page._reached_cells(cells) == "PIE, K = 15, AC: 0.810 (0.800)"
-    assert reproduction_page._reached_cells(cells[1:]) == "none"
+    assert reproduction_page._reached_cells(cells) == (
+        "1 of 2 cells (PIE, K = 15, AC: 0.810 (0.800))"
+    )
+    assert reproduction_page._reached_cells(cells[1:]) == "none of 1 cells"
 
 
 @pytest.mark.parametrize("setting", ["shared", "paper"])
