@@ -67,6 +67,13 @@ def reproduce(
     runs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Runs to average; the paper has ten.")
     ] = 10,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SETTING",
+            help="Settings of the tables: shared, tuned or paper; may be repeated, all by default.",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Make the paper's tables and figures again, with its own numbers beside them.
@@ -81,11 +88,12 @@ def reproduce(
     Examples:
       python -m experiments reproduce table1 --data sets/ -o reproduction
       python -m experiments reproduce all --data sets/ --runs 3
+      python -m experiments reproduce table1 table2 --data sets/ --setting paper
     """
     from experiments.reproduce import reproduce
 
     stages = Stages(quiet)
-    files = reproduce(names, data, out, runs, lambda name: stages.stage(name, name))
+    files = reproduce(names, data, out, runs, lambda name: stages.stage(name, name), setting or ())
     if not quiet:
         typer.echo("\n".join(str(file) for file in files))
 
@@ -95,21 +103,26 @@ def reproduce(
 @_continuing_later("finished scores are kept; run the same command to continue")
 def search(
     data: Data,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="extended paper; both by default."),
+    ] = None,
     cells: Annotated[
         Path, typer.Option(metavar="FILE", help="Scores of single runs, kept to continue from.")
     ] = Path("search-cells.csv"),
     quiet: Quiet = False,
 ) -> None:
-    """Search the parameters of every structure.
+    """Search the parameters of every structure: extended with extensions, paper without.
 
-    Writes experiments/results/search.csv.gz, the mean scores of every setting, and
-    experiments/settings.json, the settings chosen from them.
+    Writes experiments/results/search.csv.gz and search-paper.csv.gz, the mean scores of every
+    setting, and experiments/settings.json, the settings chosen from them.
     """
     from experiments.cells import Cells
-    from experiments.search import search
+    from experiments.search import search, select
 
+    searches = select(names or ())
     with Stages(quiet).stage("search", "settings") as progress:
-        search(data, Cells(cells), progress)
+        search(data, Cells(cells), progress, searches)
 
 
 @app.command()
@@ -214,15 +227,13 @@ def quality(
 def report(
     run: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[OUT]", help="Folder of a full run of reproduce, to be stored first."
-        ),
+        typer.Argument(metavar="[OUT]", help="Folder of a run of reproduce, to be stored first."),
     ] = None,
 ) -> None:
     """Write the pages reproduction, defaults, practice and quality of docs/ from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
-    docs/reproduction.
+    docs/reproduction. What the run does not have, such as other settings of its tables, is kept.
     """
     from experiments.pages import store, write_pages
 

@@ -47,7 +47,7 @@ from experiments.protocol import (
     draw_labels,
     to_json,
 )
-from experiments.search import setting_for
+from experiments.search import Setting, setting_for
 from experiments.tables import TITLES, paper_numbers, row_name
 from experiments.tabular import markdown, write_csv
 
@@ -60,7 +60,8 @@ _FACES = Draw("pie", 15, 50)
 _DRAWS = (Draw("yale-b", 10), Draw("yale-b", 38), Draw("pie", 15), Draw("usps", 10, 200))
 _PAPER_RULE = {"selection": "mean", "threshold": None, "membership": "binary"}
 _PAPER_LEARNER = {"normalize_rows": False, "method": "spectral"}
-# Changed parameters of the structure and of the learner.
+_TEN_MEMBERS = {"selection": "top", "threshold": 10}
+# Changed parameters of the structure and of the learner, of the shared setting.
 _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "none: the shared setting of the tables": ({}, {}),
     "θ is the mean of all |z|": ({"selection": "mean", "threshold": None}, {}),
@@ -84,6 +85,22 @@ _CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         _PAPER_LEARNER,
     ),
 }
+# The same, of the paper setting.
+_EXTENSIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "none: as in the paper": ({}, {}),
+    "rows of the embedding normalized": ({}, {"normalize_rows": True}),
+    "the ten largest |z| of every sample make members": (_TEN_MEMBERS, {}),
+    "soft memberships": ({"membership": "soft"}, {}),
+    "faces whitened, digits smoothed": ({"preprocessing": "auto"}, {}),
+    "all of these": (
+        _TEN_MEMBERS | {"membership": "soft", "preprocessing": "auto"},
+        {"normalize_rows": True},
+    ),
+}
+_CHANGED: dict[Setting, dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+    "shared": _CHANGES,
+    "paper": _EXTENSIONS,
+}
 _PREPROCESSED = (
     *(Draw("yale-b", count) for count in (1, 2, 4, 10, 38)),
     *(Draw("yale-b", 38, count) for count in (4, 8, 20, 50)),
@@ -102,43 +119,49 @@ _FAST = ("LE-graph", "KNN-HG", "ENHG")  # structures that all images of USPS do 
 
 def jobs(runs: int) -> list[Job]:
     """Return the jobs whose rows the analyses need."""
-    changed = [job for group in _changed_jobs(runs).values() for part in group for job in part]
+    changed = [
+        job
+        for setting in _CHANGED
+        for group in _changed_jobs(setting, runs).values()
+        for part in group
+        for job in part
+    ]
     digits = [job for group in _digit_jobs(runs).values() for job in group]
     return changed + digits + _face_jobs(runs)
 
 
-def _changed_jobs(runs: int) -> dict[str, list[list[Job]]]:
-    """For every change, the jobs of each draw."""
-    shared, learned = (json.loads(text) for text in setting_for("ENHG", "clustering", None))
+def _changed_jobs(setting: Setting, runs: int) -> dict[str, list[list[Job]]]:
+    """For every change of a setting, the jobs of each draw."""
+    chosen, learned = (json.loads(text) for text in setting_for("ENHG", "clustering", setting))
     return {
         name: [
             [
                 Job(
-                    "clustering", by_run, "ENHG", to_json(shared | structure),
+                    "clustering", by_run, "ENHG", to_json(chosen | structure),
                     (to_json(learned | learner),), numbers,
                 )
                 for by_run, numbers in draw.by_run(runs)
             ]
             for draw in _DRAWS
         ]
-        for name, (structure, learner) in _CHANGES.items()
+        for name, (structure, learner) in _CHANGED[setting].items()
     }  # fmt: skip
 
 
 def _digit_jobs(runs: int) -> dict[tuple[str, Draw], list[Job]]:
     return {
-        (method, draw): _classification_jobs(method, draw, "usps", runs)
+        (method, draw): _classification_jobs(method, draw, "tuned", runs)
         for method, draw in product(_FAST, _DIGITS)
     }
 
 
 def _face_jobs(runs: int) -> list[Job]:
     """The jobs of ENHG on PIE in table IV."""
-    return _classification_jobs("ENHG", _FACES, None, runs)
+    return _classification_jobs("ENHG", _FACES, "shared", runs)
 
 
-def _classification_jobs(method: str, draw: Draw, dataset: str | None, runs: int) -> list[Job]:
-    structure, learner = setting_for(method, "classification", dataset)
+def _classification_jobs(method: str, draw: Draw, setting: Setting, runs: int) -> list[Job]:
+    structure, learner = setting_for(method, "classification", setting, draw.dataset)
     return [
         Job("classification", by_run, method, structure, (learner,), numbers, SHARES)
         for by_run, numbers in draw.by_run(runs)
@@ -149,16 +172,13 @@ def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     """Write every analysis as CSV and Markdown."""
     draws = [row_name(draw, "clustering") for draw in _DRAWS]
     shares = [f"{share:.0%} labeled" for share in SHARES]
-    changed = [
-        [name, *(_mean_clustering(_rows(part, cells)) for part in group)]
-        for name, group in _changed_jobs(runs).items()
-    ]
     faces = [
         _discriminants(folder, runs),
         *_accuracy_lines("ENHG", _rows(_face_jobs(runs), cells)),
         _paper_line("ENHG", _FACES),
     ]
-    _write(out / "claims-choices", ["change", *draws], changed)
+    _write(out / "claims-choices", ["change", *draws], _changed_lines("shared", cells, runs))
+    _write(out / "claims-extensions", ["change", *draws], _changed_lines("paper", cells, runs))
     second_order = _second_order(folder, runs)
     _write(out / "claims-second-order", ["w", *draws], second_order)
     _write(out / "claims-usps", ["structure, images", *shares], _digit_lines(cells, runs))
@@ -187,6 +207,13 @@ def _mean_clustering(rows: list[Row]) -> str:
 
 def _texts(scores: Iterable[float]) -> Line:
     return [f"{score:.3f}" for score in scores]
+
+
+def _changed_lines(setting: Setting, cells: Cells, runs: int) -> list[Line]:
+    return [
+        [name, *(_mean_clustering(_rows(part, cells)) for part in group)]
+        for name, group in _changed_jobs(setting, runs).items()
+    ]
 
 
 def _digit_lines(cells: Cells, runs: int) -> list[Line]:
@@ -245,7 +272,7 @@ def _second_order(folder: Path, runs: int) -> list[Line]:
 def _second_order_scores(
     folder: Path, draw: Draw, run: int, runs: int
 ) -> list[tuple[float, float]]:
-    structure, learner = (json.loads(text) for text in setting_for("ENHG", "clustering", None))
+    structure, learner = (json.loads(text) for text in setting_for("ENHG", "clustering", "shared"))
     data = next(part for part, numbers in draw.by_run(runs) if run in numbers).load(folder)
     fitted = METHODS["ENHG"].build(structure).fit(data.X)
     Z = normalize(abs(fitted.representation_.coefficients), norm="l1")

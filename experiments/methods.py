@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 from enhg import (
     ElasticNetHypergraph,
@@ -19,6 +19,9 @@ from enhg import (
     SparseSubspaceGraph,
 )
 
+Options = Literal["extended", "paper"]
+Grids = tuple[dict[str, tuple[Any, ...]], ...]
+
 _RULE = frozenset(HyperedgeRule().get_params())
 
 
@@ -32,19 +35,22 @@ class Method:
         Its class.
     grids : tuple of dict
         Values of its parameters that the search tries: all combinations within each grid.
+    paper_grids : tuple of dict
+        The same with the options of the paper: no extensions.
     cost : int
         Estimated duration relative to the fastest structure.
     """
 
     structure: type[Any]
-    grids: tuple[dict[str, tuple[Any, ...]], ...]
+    grids: Grids
+    paper_grids: Grids
     cost: int = 1
 
-    def settings(self) -> list[dict[str, Any]]:
-        """Return all combinations of the grids."""
+    def settings(self, options: Options) -> list[dict[str, Any]]:
+        """Return all combinations of the grids with extensions, or with the paper's options."""
         return [
             dict(zip(grid, values, strict=True))
-            for grid in self.grids
+            for grid in (self.paper_grids if options == "paper" else self.grids)
             for values in product(*grid.values())
         ]
 
@@ -83,21 +89,42 @@ def as_arguments(parameters: dict[str, Any]) -> str:
     )
 
 
-# Eighteen settings each.
+# Eighteen settings in each pair of parentheses.
 _PREPROCESSING = ("auto", "zero_mean", "unit")
+_PAPER = {"preprocessing": ("zero_mean",)}
+_PAPER_HYPEREDGES = _PAPER | {
+    "error_weight": (None,),
+    "loss": ("norm",),
+    "membership": ("binary",),
+    "weighting": ("product",),
+}
 METHODS = {
     "G-graph": Method(
         GaussianGraph,
         ({"bandwidth": (0.1, 0.15, 0.2, 0.3, 0.5, 1.0), "preprocessing": _PREPROCESSING},),
+        (
+            {
+                "bandwidth": (
+                    *(0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25),
+                    *(0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.5),
+                ),
+                **_PAPER,
+            },
+        ),
         cost=2,
     ),
     "LE-graph": Method(
         LaplacianEigenmapGraph,
         ({"n_neighbors": (3, 5, 8, 12, 16, 24), "preprocessing": _PREPROCESSING},),
+        (
+            {"n_neighbors": (3, 5, 8, 12, 16, 24), "bandwidth": (0.5, 1.0), **_PAPER},
+            {"n_neighbors": (3, 5, 8, 12, 16, 24), "weighting": ("binary",), **_PAPER},
+        ),
     ),
     "l1-graph": Method(
         L1Graph,
         ({"gamma": (5, 10, 50), "error_weight": (None, 0.3), "preprocessing": _PREPROCESSING},),
+        ({"gamma": (2, 3, 5, 7, 10, 15, 20, 30, 50), "error_weight": (None, 1.0), **_PAPER},),
         cost=12,
     ),
     # Whitened faces are reconstructed nearly exactly at a smaller alpha_z.
@@ -108,6 +135,7 @@ METHODS = {
             {"alpha_z": (1.5, 3), "alpha_e": (None,), "preprocessing": ("auto",)},
             {"alpha_z": (10, 50, 200, 800), "alpha_e": (None, 10, 20), "preprocessing": ("unit",)},
         ),
+        ({"alpha_z": (1.5, 2, 5, 10, 20, 50), "alpha_e": (None, 10, 20), **_PAPER},),
         cost=3,
     ),
     "LRR": Method(
@@ -122,6 +150,13 @@ METHODS = {
             {"error_weight": (5.0,), "power": (8,), "preprocessing": ("zero_mean",)},
             {"error_weight": (3.0,), "power": (4,), "preprocessing": ("zero_mean",)},
         ),
+        (
+            {
+                "error_weight": (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0),
+                "power": (2, 4),
+                **_PAPER,
+            },
+        ),
         cost=25,
     ),
     "KNN-HG": Method(
@@ -131,6 +166,20 @@ METHODS = {
                 "n_neighbors": (3, 5, 8, 12, 16, 24),
                 "membership": ("soft",),
                 "preprocessing": _PREPROCESSING,
+            },
+        ),
+        (
+            {
+                "n_neighbors": (3, 5, 8, 12, 16, 24),
+                "bandwidth": (0.5, 1.0),
+                "membership": ("binary",),
+                **_PAPER,
+            },
+            {
+                "n_neighbors": (3, 5, 8, 12, 16, 24),
+                "weighting": ("uniform",),
+                "membership": ("binary",),
+                **_PAPER,
             },
         ),
     ),
@@ -145,6 +194,7 @@ METHODS = {
             },
             {"gamma": (5,), "n_members": (3, 5, 8), "preprocessing": ("zero_mean", "unit")},
         ),
+        ({"gamma": (2, 3, 5, 10, 15, 30), "n_members": (3, 5, 8), **_PAPER},),
         cost=3,
     ),
     # Without λ the supports are smaller: fewer members and larger γ than ENHG. Sparse errors are
@@ -159,11 +209,41 @@ METHODS = {
                 "error_weight": (0.5,),
             },
         ),
+        (
+            {
+                "gamma": (1.5, 3, 6),
+                "selection": ("mean",),
+                "threshold": (1, 10),
+                **_PAPER_HYPEREDGES,
+            },
+            {
+                "gamma": (1.5, 3, 6),
+                "selection": ("largest",),
+                "threshold": (0.05, 0.1, 0.2, 0.3),
+                **_PAPER_HYPEREDGES,
+            },
+        ),
         cost=12,
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
         ({"gamma": (3, 10, 30), "lam": (5, 20), "threshold": (5, 7, 10)},),
+        (
+            {
+                "gamma": (3, 10),
+                "lam": (0.01, 5, 20),
+                "selection": ("mean",),
+                "threshold": (1,),
+                **_PAPER_HYPEREDGES,
+            },
+            {
+                "gamma": (3, 10),
+                "lam": (0.01, 5, 20),
+                "selection": ("largest",),
+                "threshold": (0.3, 0.5),
+                **_PAPER_HYPEREDGES,
+            },
+        ),
         cost=4,
     ),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from experiments import (
     defaults,
@@ -15,24 +16,46 @@ from experiments import (
     quality,
     quality_page,
     reproduction_page,
+    tables,
 )
 from experiments.cells import Cells
 from experiments.paths import DOCS, RESULTS
 
 REPRODUCTION = RESULTS / "reproduction"
-"""The summaries of a full run of `reproduce`."""
+"""The summaries of runs of `reproduce`."""
 
 _PICTURES = DOCS / "reproduction"
 
 
 def store(run: Path) -> None:
-    """Copy the summaries and the pictures of a full run into the repository."""
-    reproduction_page.page(run, run)  # raises where the run is not complete
-    for file in sorted(run.glob("*.csv")):
-        if file.name != "cells.csv":
-            shutil.copyfile(file, REPRODUCTION / file.name)
-    for file in sorted(run.glob("*.png")):
-        shutil.copyfile(file, _PICTURES / file.name)
+    """Copy the summaries and the pictures of a run into the repository.
+
+    Stored results that the run does not have are kept: other tables, figures and analyses, and
+    other settings of its tables.
+    """
+    with TemporaryDirectory() as folder_name:
+        merged = Path(folder_name)
+        for file in (*REPRODUCTION.glob("*.csv"), *_PICTURES.glob("*.png"), *_files(run)):
+            shutil.copyfile(file, merged / file.name)
+        for name in tables.TABLES:
+            _merge_table(f"{name}.csv", run, merged)
+        reproduction_page.page(merged, merged)  # raises where something is missing
+        for file in _files(merged):
+            folder = REPRODUCTION if file.suffix == ".csv" else _PICTURES
+            shutil.copyfile(file, folder / file.name)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The summaries and pictures in a folder."""
+    summaries = [file for file in folder.glob("*.csv") if file.name != "cells.csv"]
+    return sorted((*summaries, *folder.glob("*.png")))
+
+
+def _merge_table(name: str, run: Path, merged: Path) -> None:
+    """Write a table of a run, with the settings that only the stored table has."""
+    if (run / name).exists() and (REPRODUCTION / name).exists():
+        stored, made = tables.read_cells(REPRODUCTION / name), tables.read_cells(run / name)
+        tables.write_cells(merged / name, tables.merge(stored, made))
 
 
 def write_pages() -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from enhg import InputError
 from experiments import claims, figures, tables
 from experiments.cells import Cells, run_jobs
 from experiments.protocol import Job, load_dataset
+from experiments.search import Setting
 
 NAMES = (*tables.TABLES, *figures.FIGURES, "claims")
 _CELLS = "cells.csv"
@@ -43,9 +44,18 @@ def check_folder(out: Path) -> None:
         )
 
 
-def _jobs(name: str, runs: int) -> list[Job]:
+def select_settings(names: Sequence[str]) -> list[Setting]:
+    """Return the requested settings of the tables in their order; all if none is requested."""
+    unknown = [name for name in names if name not in tables.SETTINGS]
+    if unknown:
+        allowed = ", ".join(tables.SETTINGS)
+        raise InputError(f"settings must be among {allowed}, got {unknown[0]!r}")
+    return [name for name in tables.SETTINGS if name in names or not names]
+
+
+def _jobs(name: str, runs: int, settings: list[Setting]) -> list[Job]:
     if name in tables.TABLES:
-        return tables.jobs(name, runs)
+        return tables.jobs(name, runs, settings)
     return claims.jobs(runs) if name == "claims" else figures.jobs(name, runs)
 
 
@@ -58,7 +68,14 @@ def _write(name: str, folder: Path, out: Path, cells: Cells, runs: int) -> None:
         figures.FIGURES[name](folder, out, cells, runs)
 
 
-def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage) -> list[Path]:
+def reproduce(
+    names: list[str],
+    folder: Path,
+    out: Path,
+    runs: int,
+    stage: Stage,
+    settings: Sequence[str] = (),
+) -> list[Path]:
     """Make tables, figures and analyses.
 
     Scores of single runs are kept in `cells.csv` as they are finished and are not computed again.
@@ -76,6 +93,8 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
     stage : callable
         Called with the name of each step; the context manager that it returns gives a function
         to be called with (done, total), or None.
+    settings : sequence of str
+        Settings of the tables that are made, among `tables.SETTINGS`; all by default.
 
     Returns
     -------
@@ -83,8 +102,9 @@ def reproduce(names: list[str], folder: Path, out: Path, runs: int, stage: Stage
         The files written.
     """
     selected = select(names)
+    columns = select_settings(settings)
     check_folder(out)
-    jobs = [job for name in selected for job in _jobs(name, runs)]
+    jobs = [job for name in selected for job in _jobs(name, runs, columns)]
     _load_datasets(selected, jobs, folder)
     out.mkdir(parents=True, exist_ok=True)
     cells = Cells(out / _CELLS)

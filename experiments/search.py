@@ -6,35 +6,53 @@ on which it depends; Extended Yale B and one draw of USPS are clustered once. Wh
 samples at random, the search uses another seed. Labels are used for scoring, and for the samples
 that classification is given.
 
-The shared setting of a structure has the best mean over all data sets and scores; the tuned
-settings are the best for each data set and task.
+There are two searches: one with the options of this package, extensions included, and one with
+those of the paper alone. The shared setting of a structure has the best mean over all data sets
+and scores of the first; the tuned settings are its best for each data set and task. The paper
+setting has the best mean over all data sets and scores of the second.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from enhg import InputError
 from experiments.cells import Cells, run_jobs
-from experiments.methods import METHODS
+from experiments.methods import METHODS, Options
 from experiments.paths import RESULTS, SETTINGS
 from experiments.protocol import Draw, Job, Row, Task, to_json
 from experiments.tabular import read_records, write_csv
 
-MEANS = RESULTS / "search.csv.gz"
-"""The mean scores of every setting that was tried."""
+Setting = Literal["shared", "tuned", "paper"]
+
+MEANS: dict[Options, Path] = {
+    "extended": RESULTS / "search.csv.gz",
+    "paper": RESULTS / "search-paper.csv.gz",
+}
+"""The mean scores of every setting that was tried, by search."""
 
 _KEY = ("version", "task", "dataset", "method", "structure", "learner")
 _SCORES = ("ac", "nmi", "accuracy")
 _TASKS: tuple[Task, ...] = ("clustering", "classification")
-_PARTITIONS = tuple(to_json({"method": name}) for name in ("auto", "spectral", "resolvent"))
-_ALPHAS = tuple(to_json({"alpha": alpha}) for alpha in (0.9, 0.98, 0.998))
+_ALPHAS = (0.9, 0.98, 0.998)
+_CLUSTERINGS = {
+    "extended": tuple(to_json({"method": name}) for name in ("auto", "spectral", "resolvent")),
+    "paper": (to_json({"method": "spectral", "normalize_rows": False}),),
+}
+_CLASSIFIERS = {
+    "extended": tuple(to_json({"alpha": alpha}) for alpha in _ALPHAS),
+    "paper": tuple(
+        to_json({"alpha": alpha, "class_balance": "none", "method": "diffusion"})
+        for alpha in _ALPHAS
+    ),
+}
 _SEED = 1000  # the tables use seeds from 0
 _ONE_RUN, _THREE_RUNS = (_SEED,), (_SEED, _SEED + 1, _SEED + 2)
 _CLUSTERED = (
@@ -52,15 +70,16 @@ Pair = tuple[str, str]  # parameters of a structure and of a learner
 Scores = dict[tuple[str, str], dict[Pair, float]]  # by task and data set
 
 
-def jobs(method: str) -> list[Job]:
-    """Return everything that is tried for one structure."""
-    settings = [to_json(parameters) for parameters in METHODS[method].settings()]
+def jobs(method: str, options: Options) -> list[Job]:
+    """Return everything that one search tries for one structure."""
+    settings = [to_json(parameters) for parameters in METHODS[method].settings(options)]
+    clusterings, classifiers = _CLUSTERINGS[options], _CLASSIFIERS[options]
     return [
-        Job("clustering", draw, method, setting, _PARTITIONS, runs)
+        Job("clustering", draw, method, setting, clusterings, runs)
         for setting in settings
         for draw, runs in _CLUSTERED
     ] + [
-        Job("classification", draw, method, setting, _ALPHAS, _THREE_RUNS, (0.1,))
+        Job("classification", draw, method, setting, classifiers, _THREE_RUNS, (0.1,))
         for setting in settings
         for draw in _CLASSIFIED
     ]
@@ -138,7 +157,7 @@ def _settings() -> dict[str, Any]:
     return json.loads(SETTINGS.read_text(encoding="utf-8"))
 
 
-def setting_for(method: str, task: Task, dataset: str | None) -> Pair:
+def setting_for(method: str, task: Task, setting: Setting, dataset: str = "") -> Pair:
     """Return the parameters of structure and learner as JSON.
 
     Parameters
@@ -147,25 +166,53 @@ def setting_for(method: str, task: Task, dataset: str | None) -> Pair:
         Name of the structure.
     task : Task
         Clustering or classification.
-    dataset : str or None
-        The data set that they are tuned for; None for the shared setting.
+    setting : {"shared", "tuned", "paper"}
+        Which of the chosen settings.
+    dataset : str
+        The data set of a tuned setting.
     """
-    chosen = _settings()[method]
-    setting = chosen["all" if dataset is None else f"{dataset} {task}"]
-    return to_json(setting["structure"]), to_json(setting[task])
+    key = {"shared": "all", "tuned": f"{dataset} {task}", "paper": "paper"}[setting]
+    chosen = _settings()[method][key]
+    return to_json(chosen["structure"]), to_json(chosen[task])
 
 
-def search(folder: Path, cells: Cells, progress: Callable[[int, int], None] | None) -> None:
+def search(
+    folder: Path,
+    cells: Cells,
+    progress: Callable[[int, int], None] | None,
+    searches: Iterable[Options] = tuple(MEANS),
+) -> None:
     """Try every setting that is missing in `cells`; store the mean scores and the choices."""
-    todo = [job for method in METHODS for job in jobs(method)]
-    run_jobs(todo, folder, cells, progress)
-    rows = means(row for job in todo for row in cells.rows(job))
+    todo = {options: _all_jobs(options) for options in searches}
+    run_jobs([job for part in todo.values() for job in part], folder, cells, progress)
     header = (*_KEY, *_SCORES)
-    write_csv(MEANS, header, ([row[name] for name in header] for row in rows))
-    SETTINGS.write_text(json.dumps(choices(MEANS), indent=1) + "\n", encoding="utf-8")
+    for options, part in todo.items():
+        rows = means(row for job in part for row in cells.rows(job))
+        write_csv(MEANS[options], header, ([row[name] for name in header] for row in rows))
+    SETTINGS.write_text(json.dumps(choices(), indent=1) + "\n", encoding="utf-8")
 
 
-def choices(file: Path) -> dict[str, Any]:
-    """Choose the settings of every structure from the file of mean scores."""
+def select(names: Sequence[str]) -> list[Options]:
+    """Return the requested searches in their order; all if none is requested."""
+    unknown = [name for name in names if name not in MEANS]
+    if unknown:
+        raise InputError(f"names must be among {', '.join(MEANS)}, got {unknown[0]!r}")
+    return [name for name in MEANS if name in names or not names]
+
+
+def _all_jobs(options: Options) -> list[Job]:
+    return [job for method in METHODS for job in jobs(method, options)]
+
+
+def choices() -> dict[str, Any]:
+    """Choose the settings of every structure from the stored mean scores."""
+    chosen = {options: _choices(file) for options, file in MEANS.items()}
+    return {
+        method: chosen["extended"][method] | {"paper": chosen["paper"][method]["all"]}
+        for method in METHODS
+    }
+
+
+def _choices(file: Path) -> dict[str, Any]:
     rows = read_records(file)
     return {method: choose(row for row in rows if row["method"] == method) for method in METHODS}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
@@ -14,11 +14,16 @@ from experiments.cells import Cells
 from experiments.methods import METHODS
 from experiments.paths import PAPER
 from experiments.protocol import SHARES, Draw, Job, Row, Task
-from experiments.search import setting_for
+from experiments.search import Setting, setting_for
 from experiments.tabular import markdown, read_records, write_csv
 
 METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
-SETTINGS = {"shared": "one setting shared by all tables", "tuned": "tuned for each data set"}
+SETTINGS: dict[Setting, str] = {
+    "shared": "one setting shared by all tables",
+    "tuned": "tuned for each data set",
+    "paper": "as in the paper: one setting shared by all tables, no extensions",
+}
+LABELS: dict[Setting, str] = {"shared": "shared", "tuned": "tuned", "paper": "as in the paper"}
 TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
 
 
@@ -30,12 +35,11 @@ class Table:
     task: Task
     draws: tuple[Draw, ...]
 
-    def jobs(self, setting: str, runs: int) -> Iterator[tuple[Draw, str, Job]]:
+    def jobs(self, setting: Setting, runs: int) -> Iterator[tuple[Draw, str, Job]]:
         """Yield every job with its draw and the name of its structure."""
         shares = SHARES if self.task == "classification" else (0.0,)
         for draw, method in product(self.draws, METHODS):
-            dataset = draw.dataset if setting == "tuned" else None
-            structure, learner = setting_for(method, self.task, dataset)
+            structure, learner = setting_for(method, self.task, setting, draw.dataset)
             for by_run, numbers in draw.by_run(runs):
                 job = Job(self.task, by_run, method, structure, (learner,), numbers, shares)
                 yield draw, method, job
@@ -79,13 +83,13 @@ class Cell:
     paper: float | None
 
 
-def jobs(name: str, runs: int) -> list[Job]:
-    """Return all jobs of a table."""
-    return [job for setting in SETTINGS for *_, job in TABLES[name].jobs(setting, runs)]
+def jobs(name: str, runs: int, settings: Iterable[Setting] = tuple(SETTINGS)) -> list[Job]:
+    """Return the jobs of a table with the given settings."""
+    return [job for setting in settings for *_, job in TABLES[name].jobs(setting, runs)]
 
 
 def make(name: str, cells: Cells, runs: int) -> list[Cell]:
-    """Compute a table from the rows of its jobs."""
+    """Compute a table from the rows of its jobs, as far as they are there."""
     paper = paper_numbers()
     return [
         _summary(setting, *place, rows, paper.get(place))
@@ -95,7 +99,7 @@ def make(name: str, cells: Cells, runs: int) -> list[Cell]:
 
 
 def _rows_by_place(
-    table: Table, setting: str, cells: Cells, runs: int
+    table: Table, setting: Setting, cells: Cells, runs: int
 ) -> dict[tuple[str, str, str], list[Row]]:
     """The rows of single runs, by row of the table, metric and structure."""
     places: dict[tuple[str, str, str], list[Row]] = {}
@@ -109,7 +113,7 @@ def _rows_by_place(
 
 
 def _summary(
-    setting: str, name: str, metric: str, method: str, rows: list[Row], paper: float | None
+    setting: Setting, name: str, metric: str, method: str, rows: list[Row], paper: float | None
 ) -> Cell:
     scores = [float(row[metric]) for row in rows]
     return Cell(
@@ -196,11 +200,12 @@ def _seconds(cells: list[Cell], method: str) -> str:
 
 
 def write(name: str, out: Path, cells: Cells, runs: int) -> None:
-    """Write a table as CSV, Markdown and a picture."""
+    """Write a table as CSV, Markdown and, if it has the shared setting, a picture."""
     made = make(name, cells, runs)
     write_cells(out / f"{name}.csv", made)
     (out / f"{name}.md").write_text(as_markdown(name, made), encoding="utf-8")
-    draw(name, made, out / f"{name}.png")
+    if any(cell.setting == "shared" for cell in made):
+        draw(name, made, out / f"{name}.png")
 
 
 def write_cells(file: Path, cells: list[Cell]) -> None:
@@ -226,6 +231,14 @@ def read_cells(file: Path) -> list[Cell]:
         )
         for line in read_records(file)
     ]  # fmt: skip
+
+
+def merge(stored: list[Cell], made: list[Cell]) -> list[Cell]:
+    """Return the stored cells with those of every setting that was made anew replaced."""
+    replaced = {cell.setting for cell in made}
+    cells = [*(cell for cell in stored if cell.setting not in replaced), *made]
+    order = list[str](SETTINGS)
+    return sorted(cells, key=lambda cell: order.index(cell.setting))
 
 
 def draw(name: str, cells: list[Cell], file: Path) -> None:

@@ -24,6 +24,9 @@ def test_claims(written):
     assert float(first[1].split(" / ")[0]) > 0.8
     assert len(others) == len(claims._CHANGES) - 1
     assert any(line[1:] != first[1:] for line in others)
+    header, lines = written("extensions")
+    assert header == ["change", "Extended Yale B, K = 3", "USPS, K = 4"]
+    assert [line[0] for line in lines] == list(claims._EXTENSIONS)
     gammas = written("gamma")[1]
     assert {line[3] for line in gammas} == {"0"}
     assert all(float(line[2]) < 1 for line in gammas)

@@ -38,6 +38,8 @@ def test_reproduce_makes_figures_and_continues_in_its_folder(tmp_path, data_fold
 
 def test_reproduce_refuses_bad_input(tmp_path):
     assert "got 'table7'" in fails("reproduce", "table7", "--data", tmp_path)
+    stderr = fails("reproduce", "table1", "--setting", "all", "--data", tmp_path)
+    assert "settings must be among shared, tuned, paper, got 'all'" in stderr
     (tmp_path / "mine.txt").write_text("mine")
     stderr = fails("reproduce", "table1", "--data", tmp_path, "-o", tmp_path)
     assert "cells.csv of an earlier call" in stderr
@@ -58,10 +60,18 @@ def test_an_interrupted_command_says_how_to_continue(tmp_path, monkeypatch):
 
 def test_search_passes_its_files_on(tmp_path, monkeypatch):
     calls = []
-    monkeypatch.setattr(search, "search", lambda data, cells, _: calls.append((data, cells.file)))
-    result = run("search", "--data", tmp_path, "--cells", tmp_path / "c.csv", "--quiet")
-    assert result.exit_code == 0, result.output
-    assert calls == [(tmp_path, tmp_path / "c.csv")]
+    monkeypatch.setattr(
+        search, "search", lambda data, cells, _, names: calls.append((data, cells.file, names))
+    )
+    words = ("--data", tmp_path, "--cells", tmp_path / "c.csv", "--quiet")
+    for names in ((), ("paper",)):
+        result = run("search", *names, *words)
+        assert result.exit_code == 0, result.output
+    assert calls == [
+        (tmp_path, tmp_path / "c.csv", ["extended", "paper"]),
+        (tmp_path, tmp_path / "c.csv", ["paper"]),
+    ]
+    assert "got 'shared'" in fails("search", "shared", *words)
 
 
 def test_defaults_stores_scores_and_page(tmp_path, monkeypatch):

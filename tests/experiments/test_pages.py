@@ -1,6 +1,7 @@
 """The generated pages."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_the_page_is_made_from_the_files(tmp_path):
     assert "PIE, 10% labeled | accuracy | shared | 0.883 | 0.883 ± 0.010 | yes" in text
     # Table I of the paper: ENHG is below its targets here, which are higher.
     assert "Extended Yale B, K = 10 | AC | shared | 0.950 | 0.928 ± 0.010 | **no**, −0.022" in text
-    assert "| Clustering of Extended Yale B | 10 | 10 | 10 | 10 | 10 |" in text
+    assert "| Clustering of Extended Yale B | 10 | 10 | 10 | 10 | 10 | 10 | 10 |" in text
     assert "| lasso | 180 | 46% |" in text
 
 
@@ -78,23 +79,46 @@ def test_the_text_states_numbers_of_the_analyses(tmp_path):
 
 def test_the_page_counts_cells(tmp_path):
     text = page(run_folder(tmp_path, gain=-0.1), tmp_path)
-    assert "| Clustering of PIE | 4 | 0 | 0 | 0 | 0 |" in text
+    assert "| Clustering of PIE | 4 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
     assert re.search(r"\| all tables \| cells within 0.01 of .*\| 80% \| \d+% \| \*\*no", text)
-    assert "K = 15: −0.100, K = 25: −0.100" in text
+    assert "| PIE, K = 15 | AC | 0.821 | 0.721 | 0.721 | 0.721 |" in text
+    gaps = "0 of 4 (−0.100 to −0.100)"
+    assert f"| PIE, clustering | {gaps} | {gaps} | {gaps} |" in text
     assert "−0.100 to −0.100" in text
 
 
-def test_the_shared_settings_are_python():
-    for line in reproduction_page._settings().splitlines()[2:]:
+def test_the_cells_that_reach_the_paper_are_listed():
+    def cell(setting, row, method, mean):
+        return tables.Cell(setting, row, "ac", method, mean, 0.0, 1, 1.0, 0, 0.8)
+
+    cells = [
+        cell("paper", "PIE, K = 15", "ENHG", 0.81),
+        cell("paper", "PIE, K = 25", "ENHG", 0.79),
+        cell("shared", "PIE, K = 25", "ENHG", 0.9),
+        cell("paper", "PIE, K = 25", "SSC", 0.9),
+    ]
+    assert reproduction_page._reached_cells(cells) == (
+        "1 of 2 cells (PIE, K = 15, AC: 0.810 (0.800))"
+    )
+    assert reproduction_page._reached_cells(cells[1:]) == "none of 1 cells"
+
+
+@pytest.mark.parametrize("setting", ["shared", "paper"])
+def test_the_settings_are_python(setting):
+    for line in reproduction_page._settings(setting).splitlines()[2:]:
         method, call, clustering, classification = line.strip("| ").split(" | ")
         structure = eval(call.strip("`"), vars(enhg).copy())
         assert isinstance(structure, METHODS[method].structure)
         for text in (clustering, classification):
-            assert len(eval(f"dict({text.strip('`')})")) == 1
+            assert len(eval(f"dict({text.strip('`')})")) == (2 if setting == "paper" else 1)
 
 
 def test_the_page_needs_every_file(tmp_path):
     with pytest.raises(InputError, match=r"must hold every table.*, got no table1.csv"):
+        page(tmp_path, tmp_path)
+    cells = tables.read_cells(run_folder(tmp_path) / "table4.csv")
+    tables.write_cells(tmp_path / "table4.csv", [c for c in cells if c.setting != "paper"])
+    with pytest.raises(InputError, match=r"table4.csv must have every setting, got no paper"):
         page(tmp_path, tmp_path)
     (run_folder(tmp_path) / "claims-pie.csv").unlink()
     with pytest.raises(InputError, match="got no claims-pie"):
@@ -121,3 +145,32 @@ def test_a_run_is_stored(tmp_path, monkeypatch):
     assert not (results / "cells.csv").exists()
     assert (pictures / "table1.png").exists()
     assert page(results, pictures) == page(run, run).replace("](run/", "](pictures/")
+
+
+def test_a_run_of_one_setting_keeps_the_others(tmp_path, monkeypatch):
+    run, stored = tmp_path / "run", tmp_path / "stored"
+    run.mkdir()
+    stored.mkdir()
+    monkeypatch.setattr(pages, "REPRODUCTION", stored)
+    monkeypatch.setattr(pages, "_PICTURES", stored)
+    run_folder(stored)
+    made = [c for c in tables.read_cells(stored / "table2.csv") if c.setting == "paper"]
+    tables.write_cells(run / "table2.csv", [replace(cell, mean=0.125) for cell in made])
+    others = {name: (stored / f"{name}.csv").read_text() for name in ("table1", "claims-pie")}
+    pages.store(run)
+    merged = tables.read_cells(stored / "table2.csv")
+    assert len(merged) == 3 * len(made)
+    assert all((cell.mean == 0.125) == (cell.setting == "paper") for cell in merged)
+    for name, text in others.items():
+        assert (stored / f"{name}.csv").read_text() == text
+
+
+def test_a_run_that_does_not_complete_the_page_is_not_stored(tmp_path, monkeypatch):
+    stored = tmp_path / "stored"
+    stored.mkdir()
+    monkeypatch.setattr(pages, "REPRODUCTION", stored)
+    monkeypatch.setattr(pages, "_PICTURES", stored)
+    (run_folder(tmp_path) / "table3.csv").unlink()
+    with pytest.raises(InputError, match=r"got no table3.csv"):
+        pages.store(tmp_path)
+    assert not list(stored.iterdir())

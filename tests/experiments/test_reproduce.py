@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from enhg import InputError
-from experiments import reproduce
+from experiments import reproduce, tables
 from experiments.tabular import read_csv
 
 
@@ -14,6 +14,13 @@ def test_names_are_put_in_order():
     assert reproduce.select(["all"]) == list(reproduce.NAMES)
     with pytest.raises(InputError, match=r"names must be among table1.* and all, got 'table9'"):
         reproduce.select(["table9"])
+
+
+def test_settings_are_put_in_order():
+    assert reproduce.select_settings(["paper", "shared"]) == ["shared", "paper"]
+    assert reproduce.select_settings([]) == list(tables.SETTINGS)
+    with pytest.raises(InputError, match="settings must be among shared, tuned, paper, got 'all'"):
+        reproduce.select_settings(["all"])
 
 
 def test_folders_with_other_files_are_refused(tmp_path):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from enhg import InputError
 from experiments import search
 from experiments.cells import Cells
 from experiments.methods import METHODS
@@ -55,39 +56,75 @@ def test_runs_are_averaged_before_the_choice():
 
 
 def test_the_settings_are_chosen_from_the_stored_scores():
-    expected = {
-        (str(VERSION), job.task, job.draw.dataset, method, job.structure, learner)
-        for method in METHODS
-        for job in search.jobs(method)
-        for learner in job.learners
-    }
-    tried = [tuple(line[:6]) for line in read_csv(search.MEANS)[1]]
-    assert len(tried) == len(expected)
-    assert set(tried) == expected
-    assert search.choices(search.MEANS) == json.loads(SETTINGS.read_text())
+    for options, file in search.MEANS.items():
+        expected = {
+            (str(VERSION), job.task, job.draw.dataset, method, job.structure, learner)
+            for method in METHODS
+            for job in search.jobs(method, options)
+            for learner in job.learners
+        }
+        tried = [tuple(line[:6]) for line in read_csv(file)[1]]
+        assert len(tried) == len(expected)
+        assert set(tried) == expected
+    assert search.choices() == json.loads(SETTINGS.read_text())
 
 
+@pytest.mark.parametrize("options", search.MEANS)
 @pytest.mark.parametrize("method", METHODS)
-def test_every_setting_is_tried_on_every_data_set(method):
-    jobs = search.jobs(method)
+def test_every_setting_is_tried_on_every_data_set(method, options):
+    jobs = search.jobs(method, options)
     assert len(jobs) == 6 * 18
     assert len({(job.task, job.draw.dataset, job.structure) for job in jobs}) == 6 * 18
 
 
-def test_random_draws_of_the_search_differ_from_those_of_the_tables():
-    seeds = [job.draw.seed for job in search.jobs("KNN-HG") if job.draw.per_class]
+def test_both_searches_use_the_same_draws():
+    draws = [
+        {(job.task, job.draw, job.runs, job.shares) for job in search.jobs("KNN-HG", options)}
+        for options in search.MEANS
+    ]
+    assert draws[0] == draws[1]
+
+
+@pytest.mark.parametrize("options", search.MEANS)
+def test_random_draws_of_the_search_differ_from_those_of_the_tables(options):
+    seeds = [job.draw.seed for job in search.jobs("KNN-HG", options) if job.draw.per_class]
     assert len(seeds) == 4 * 18
     assert min(seeds) >= 1000
+
+
+def test_learners_of_the_paper_have_no_extensions():
+    for job in search.jobs("KNN-HG", "paper"):
+        for learner in map(json.loads, job.learners):
+            if job.task == "clustering":
+                assert learner == {"eigenvector_weighting": "equal", "normalize_rows": False}
+            else:
+                assert learner.pop("alpha") < 1
+                assert learner == {"class_balance": "none"}
+
+
+def test_searches_are_selected_by_name():
+    assert search.select([]) == ["extended", "paper"]
+    assert search.select(["paper"]) == ["paper"]
+    with pytest.raises(InputError, match="names must be among extended, paper, got 'shared'"):
+        search.select(["shared"])
 
 
 def test_a_search_stores_means_and_settings(small, one_process, tmp_path, monkeypatch):
     monkeypatch.setattr(search, "METHODS", {"KNN-HG": METHODS["KNN-HG"]})
     monkeypatch.setattr(search, "_CLUSTERED", ((Draw("usps", 3), (0, 1)),))
     monkeypatch.setattr(search, "_CLASSIFIED", (Draw("usps", 3, 20),))
-    monkeypatch.setattr(search, "MEANS", tmp_path / "means.csv.gz")
+    files = {"extended": tmp_path / "means.csv.gz", "paper": tmp_path / "paper.csv.gz"}
+    monkeypatch.setattr(search, "MEANS", files)
     monkeypatch.setattr(search, "SETTINGS", tmp_path / "settings.json")
-    search.search(tmp_path, Cells(tmp_path / "cells.csv"), None)
-    assert len(read_csv(tmp_path / "means.csv.gz")[1]) == 18 * (3 + 3)
+    cells = Cells(tmp_path / "cells.csv")
+    search.search(tmp_path, cells, None, files)
+    assert len(read_csv(files["extended"])[1]) == 18 * (3 + 3)
+    assert len(read_csv(files["paper"])[1]) == 18 * (1 + 3)
     chosen = json.loads((tmp_path / "settings.json").read_text())
-    assert chosen == search.choices(tmp_path / "means.csv.gz")
-    assert set(chosen["KNN-HG"]) == {"all", "usps clustering", "usps classification"}
+    assert chosen == search.choices()
+    assert set(chosen["KNN-HG"]) == {"all", "usps clustering", "usps classification", "paper"}
+    assert set(chosen["KNN-HG"]["paper"]) == {"structure", "clustering", "classification"}
+    times = {options: file.stat().st_mtime_ns for options, file in files.items()}
+    search.search(tmp_path, cells, None, ["paper"])
+    assert files["extended"].stat().st_mtime_ns == times["extended"]
+    assert files["paper"].stat().st_mtime_ns > times["paper"]

@@ -14,13 +14,13 @@ def test_a_table_shows_the_papers_numbers(small, tmp_path, monkeypatch):
     made = tables.make("small", cells, 2)
     by_place = {(c.setting, c.metric, c.method): c for c in made}
     assert set(by_place) == {
-        (s, m, n) for s in ("shared", "tuned") for m in ("ac", "nmi") for n in METHODS
+        (s, m, n) for s in ("shared", "tuned", "paper") for m in ("ac", "nmi") for n in METHODS
     }
     assert by_place["shared", "ac", "ENHG"].paper == 0.996  # table III, K = 4
     assert all(cell.runs == 2 for cell in made)
     text = tables.as_markdown("small", made)
     lines = [line for line in text.splitlines() if line.startswith("| USPS, K = 4 | AC")]
-    assert len(lines) == 2
+    assert len(lines) == 3
     best = max(round(c.mean, 3) for c in made if c.setting == "shared" and c.metric == "ac")
     assert f"**{best:.3f}**" in lines[0]
     assert "(0.996)" in lines[0]
@@ -28,6 +28,31 @@ def test_a_table_shows_the_papers_numbers(small, tmp_path, monkeypatch):
     assert (tmp_path / "small.png").stat().st_size > 10_000
     assert (tmp_path / "small.md").read_text() == text
     assert [c.method for c in tables.read_cells(tmp_path / "small.csv")] == [c.method for c in made]
+
+
+def test_a_table_of_one_setting(small, tmp_path, monkeypatch):
+    cells = Cells(tmp_path / "cells.csv")
+    table = tables.Table("small", "classification", (Draw("usps", 4, 20),))
+    monkeypatch.setitem(tables.TABLES, "small", table)
+    run_jobs(tables.jobs("small", 1, ["paper"]), tmp_path, cells, n_jobs=1)
+    tables.write("small", tmp_path, cells, 1)
+    made = tables.read_cells(tmp_path / "small.csv")
+    assert {cell.setting for cell in made} == {"paper"}
+    assert len(made) == len(METHODS) * len(SHARES)
+    assert not (tmp_path / "small.png").exists()
+    assert "**As in the paper: one setting" in (tmp_path / "small.md").read_text()
+
+
+def test_settings_that_are_made_anew_replace_the_stored_ones():
+    def cells(mean, *settings):
+        return [
+            tables.Cell(s, "PIE, K = 15", "ac", "ENHG", mean, 0, 1, 1, 0, None) for s in settings
+        ]
+
+    merged = tables.merge(cells(0.5, "shared", "paper"), cells(0.7, "tuned", "paper"))
+    assert [(cell.setting, cell.mean) for cell in merged] == [
+        ("shared", 0.5), ("tuned", 0.7), ("paper", 0.7)
+    ]  # fmt: skip
 
 
 def test_every_number_of_the_paper_is_used():
