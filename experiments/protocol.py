@@ -184,7 +184,7 @@ def _score(task: Task, data: Dataset, graph: Any, key: Row) -> Row:
         return {"ac": round(ac, 5), "nmi": round(nmi, 5), "accuracy": ""}
     draw = draw_labels if task == "classification" else draw_uneven_labels
     labeled = draw(data.y, key["share"], np.random.RandomState(key["run"]))
-    model = HypergraphClassifier(structure=graph, method="diffusion", **parameters)
+    model = HypergraphClassifier(structure=graph, **parameters)
     model.fit(data.X, np.where(labeled, data.y, -1))
     accuracy = accuracy_score(data.y[~labeled], model.transduction_[~labeled])
     return {"ac": "", "nmi": "", "accuracy": round(accuracy, 5)}

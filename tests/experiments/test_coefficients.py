@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from enhg import ElasticNetHypergraph
+from enhg import ElasticNetHypergraph, HyperedgeRule
 from experiments.coefficients import largest_per_row
 
 
@@ -13,9 +13,9 @@ def test_the_largest_magnitudes_are_kept():
     np.testing.assert_array_equal(largest_per_row(Z, 2).toarray(), expected)
 
 
-def test_they_are_the_members_of_the_default_hyperedges(union_of_subspaces):
+def test_they_are_the_members_of_hyperedges(union_of_subspaces):
     X, _ = union_of_subspaces(0)
-    structure = ElasticNetHypergraph().fit(X)
+    structure = ElasticNetHypergraph(hyperedges=HyperedgeRule("top", 10)).fit(X)
     members = largest_per_row(structure.representation_.coefficients, 10) != 0
     incidence = structure.graph_.incidence.T != 0
     centroids = sparse.eye_array(len(X), dtype=bool)

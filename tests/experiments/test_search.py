@@ -96,10 +96,10 @@ def test_learners_of_the_paper_have_no_extensions():
     for job in search.jobs("KNN-HG", "paper"):
         for learner in map(json.loads, job.learners):
             if job.task == "clustering":
-                assert learner == {"eigenvector_weighting": "equal", "normalize_rows": False}
+                assert learner == {"method": "spectral", "normalize_rows": False}
             else:
                 assert learner.pop("alpha") < 1
-                assert learner == {"class_balance": "none"}
+                assert learner == {"class_balance": "none", "method": "diffusion"}
 
 
 def test_searches_are_selected_by_name():

@@ -83,7 +83,9 @@ def test_panel_shows_the_hyperedge(opened, digits):
     Z = structure.representation_.coefficients[[i]].toarray()[0]
     largest = Z[np.argmax(np.abs(Z))]
     assert f"{largest:+.3f}".replace("-", "−") in text(browser, "#panel .parts")
-    assert f"{model.confidence_[i]:.2f}" in text(browser, "#panel .facts")
+    facts = text(browser, "#panel .facts").split("\n")
+    shown = float(facts[facts.index("Confidence") + 1])
+    assert shown == pytest.approx(model.confidence_[i], abs=0.0051)
     assert f"{structure.relative_residuals_[i]:.0%}".replace("%", "") in text(browser, "#panel")
     member = browser.find_element("css selector", "#panel .parts .thumb")
     j = int(member.get_attribute("data-sample"))

@@ -18,8 +18,9 @@ _MAX_CLUSTERS = 100
 # Lower bound of 1 − λ: below it, differences are due to single links rather than to clusters.
 _MIN_GAP = 0.005
 _NEAR_MAXIMUM = 0.9
-# Unlike the scores of plateaus, eigengap scores are not smoothed over neighboring numbers.
-_EIGENGAP_WEIGHT = 1 / 8
+# From 1/16 to 1/3 equally many estimates are within 10 % of the number of classes (64 to 68 of 158,
+# on 79 data sets with two seeds); with 1/4 those of digits do not depend on the seed.
+_EIGENGAP_WEIGHT = 1 / 4
 # The largest stability is at most 0.61 for Gaussian clouds and uniform noise (10 to 100 features),
 # 0.78 to 0.86 for the images of one class of MNIST, Fashion-MNIST or digits, and 0.89 for ORL.
 _MIN_STABILITY = 0.87
@@ -113,7 +114,7 @@ def count_clusters(
 ) -> ClusterCount:
     """Estimate the number of clusters by the eigengap and by modularity.
 
-    The score of k clusters is the sum of an eighth of the first and of the second of
+    The score of k clusters is the sum of a quarter of the first and of the second of
 
         k·ln(μ_{k+1} / μ_k),   μ_k = max(1 − λ_k, 0.005),
         d ln γ / d ln k.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from enhg.exceptions import InputError
@@ -110,9 +112,9 @@ def plot_hyperedge(
     n_members: int = 5,
     ax: Axes | None = None,
 ) -> Axes:
-    """The hyperedge of a sample, its reconstruction and its residual.
+    """The members of a sample's hyperedges, its reconstruction and its residual.
 
-    From left to right: the sample; the members of its hyperedge with their coefficients; the
+    From left to right: the sample; the members of its hyperedges with their coefficients; the
     reconstruction from all coefficients; the residual, violet where the sample is brighter than
     its reconstruction and brown where it is darker, with the relative residual
     (`relative_residuals_` of the structure). Images are in the units of the samples given to
@@ -134,7 +136,7 @@ def plot_hyperedge(
         Axes to draw on; by default those of a new figure.
     """
     _check_images(structure, sample, image_shape)
-    column = structure.graph_.incidence[:, [sample]].toarray().ravel()
+    column = _largest_memberships(structure)[:, [sample]].toarray().ravel()
     column[sample] = 0
     z = structure.representation_.coefficients[[sample]].toarray().ravel()
     order = np.lexsort((-np.abs(z), -column))[: np.count_nonzero(column)]
@@ -166,6 +168,8 @@ def plot_memberships(
 ) -> Axes:
     """The hyperedges of other samples that a sample is a member of, and its memberships.
 
+    Of several hyperedges of the same sample, the one with the largest membership is shown.
+
     Parameters
     ----------
     structure : ElasticNetHypergraph
@@ -182,7 +186,7 @@ def plot_memberships(
         Axes to draw on; by default those of a new figure.
     """
     _check_images(structure, sample, image_shape)
-    row = structure.graph_.incidence[[sample]].toarray().ravel()
+    row = _largest_memberships(structure)[[sample]].toarray().ravel()
     row[sample] = 0
     order = np.argsort(-row, kind="stable")[: np.count_nonzero(row)]
     texts = [f"{membership:.3f}" for membership in row[order[:n_hyperedges]]]
@@ -192,6 +196,14 @@ def plot_memberships(
     others = _others_text("other hyperedge", n_hyperedges, order, sample, labels)
     ax.set_title(f"Sample {sample} is in {others}", fontsize="medium")
     return ax
+
+
+def _largest_memberships(structure: ElasticNetHypergraph) -> sparse.csr_array:
+    """h(i, eⱼ), the largest over the hyperedges of sample j."""
+    incidence = structure.graph_.incidence
+    n = structure.graph_.n_vertices
+    blocks = [incidence[:, first : first + n] for first in range(0, incidence.shape[1], n)]
+    return reduce(lambda A, B: A.maximum(B), blocks)
 
 
 def plot_reconstructions(

@@ -9,7 +9,7 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 
 class L1Hypergraph(RepresentationHypergraph):
-    """One hyperedge per sample, of the samples with the largest coefficients of its lasso.
+    """Hyperedges of every sample with those of the largest coefficients of its lasso.
 
         minimize over z, ε:   ‖z‖₁ + γₑ‖ε‖₁ + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − ε),   zᵢ = 0
 
@@ -50,7 +50,7 @@ class L1Hypergraph(RepresentationHypergraph):
     --------
     >>> from sklearn.datasets import load_digits
     >>> L1Hypergraph().fit(load_digits().data[:200]).graph_
-    Hypergraph(n_vertices=200, n_edges=200, ...)
+    Hypergraph(n_vertices=200, n_edges=400, ...)
     """
 
     def __init__(
