@@ -11,24 +11,22 @@ from numpy.typing import NDArray
 from enhg._npz import State, require, require_array, require_value
 from enhg._protocol import GraphLike, check_graph
 from enhg._validation import check_rng, check_whole
-from enhg.learning.plateaus import Plateaus, find_plateaus
+from enhg.learning.plateaus import TOLERANCE, Plateaus, find_plateaus
 from enhg.learning.spectral import Spectrum, top_eigenpairs
 
 _MAX_CLUSTERS = 100
 # Lower bound of 1 − λ: below it, differences are due to single links rather than to clusters.
 _MIN_GAP = 0.005
 _NEAR_MAXIMUM = 0.9
-# From 1/16 to 1/3 equally many estimates are within 10 % of the number of classes (64 to 68 of 158,
-# on 79 data sets with two seeds); with 1/4 those of digits do not depend on the seed.
+# Chosen in trials, as the numbers that follow (docs/method.md). With 1/8 the estimate of
+# scikit-learn's digits depends on the seed.
 _EIGENGAP_WEIGHT = 1 / 4
-# The largest stability is at most 0.61 for Gaussian clouds and uniform noise (10 to 100 features),
-# 0.78 to 0.86 for the images of one class of MNIST, Fashion-MNIST or digits, and 0.89 for ORL.
+# Above that of Gaussian clouds and of the images of one digit.
 _MIN_STABILITY = 0.87
-# Not reached by PIE (0.92) and Caltech-101 (0.94), where both estimates are alike and wrong.
+# Above that of PIE and Caltech-101, where both estimates are alike and wrong.
 _MIN_RELIABLE_STABILITY = 0.95
 _MIN_RELIABLE_SCORE = 2.5
 _MIN_RELIABLE_LEAD = 1.25
-_TOLERANCE = 0.1
 # Of a larger dense graph, modularity takes far longer than the eigenvectors.
 _MAX_DENSE_VERTICES = 2000
 
@@ -212,7 +210,7 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
     stability = plateaus.stability_of(k)
     reliable = (
         k > 1
-        and max(abs(by_eigengap - k), abs(by_modularity - k)) <= _TOLERANCE * k
+        and max(abs(by_eigengap - k), abs(by_modularity - k)) <= TOLERANCE * k
         and stability >= _MIN_RELIABLE_STABILITY
         and _is_clear(gaps, by_eigengap)
     )
@@ -224,7 +222,7 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
 
 def _is_clear(gaps: NDArray, k: int) -> bool:
     """Whether the eigengap score of k is large, and far larger than those of distant numbers."""
-    distant = np.abs(np.arange(1, len(gaps) + 1) - k) > _TOLERANCE * k
+    distant = np.abs(np.arange(1, len(gaps) + 1) - k) > TOLERANCE * k
     lead = _MIN_RELIABLE_LEAD * gaps[distant].max(initial=0.0)
     return bool(k < len(gaps) and gaps[k - 1] >= max(_MIN_RELIABLE_SCORE, lead))
 

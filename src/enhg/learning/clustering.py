@@ -34,6 +34,7 @@ from enhg.learning._base import (
     validate_samples,
 )
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
+from enhg.learning.discriminants import class_means
 from enhg.learning.partitions import (
     METHODS,
     Method,
@@ -383,11 +384,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 def _centers(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
     """Return the mean point of every cluster; of an empty one, that of the largest."""
     sizes = np.bincount(labels, minlength=n_clusters)
-    sums = np.zeros((n_clusters, points.shape[1]))
-    np.add.at(sums, labels, points)
-    centers = sums / np.maximum(sizes, 1)[:, None]
+    centers = class_means(points, labels, sizes)
     centers[sizes == 0] = centers[sizes.argmax()]
-    return np.asarray(centers)
+    return centers
 
 
 def _margin(distances: NDArray, labels: NDArray) -> NDArray:

@@ -103,7 +103,7 @@ def fit_discriminants(
     largest = np.abs(samples).max(initial=0) or 1.0  # keeps huge and tiny squares in range
     samples /= largest
     counts = np.bincount(codes, minlength=n_classes)
-    means = _class_means(samples, codes, counts)
+    means = class_means(samples, codes, counts)
     groups, residuals = codes, samples - means[codes]
     if _is_rounding(residuals, samples):
         groups, residuals = np.zeros_like(codes), samples
@@ -149,8 +149,17 @@ def _float_type(features: NDArray) -> type:
     return np.float32 if features.dtype == np.float32 else np.float64
 
 
-def _class_means(samples: NDArray, codes: NDArray, counts: NDArray) -> NDArray:
-    """Means of the samples of each class; zeros for a class without samples."""
+def class_means(samples: NDArray, codes: NDArray, counts: NDArray) -> NDArray:
+    """Return the means of the samples of each class; zeros for a class without samples.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_samples, n_features)
+    codes : ndarray of int of shape (n_samples,)
+        The class of every sample.
+    counts : ndarray of int of shape (n_classes,)
+        The number of samples of every class.
+    """
     sums = np.zeros((len(counts), samples.shape[1]))
     np.add.at(sums, codes, samples)
     return sums / np.maximum(counts, 1)[:, None]

@@ -12,12 +12,11 @@ from enhg._protocol import GraphLike
 from enhg.modularity import partitions_over_resolutions
 
 RESOLUTIONS = np.geomspace(0.03, 5.25, 20)
-# Chosen on the 90 data sets of docs/method.md. With bandwidths of 0.1 or 0.15, or powers of 2 or 6,
-# two or three fewer estimates are within 10 % of the number of classes.
+# Chosen in trials on the data sets of docs/method.md.
 _BANDWIDTH = 0.125  # of ln k
 _STABILITY_POWER = 4
 _N_SUBSETS, _SUBSET_FRACTION = 4, 0.8
-_TOLERANCE = 0.1
+TOLERANCE = 0.1  # relative difference of two numbers of clusters that counts as none
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Plateaus:
 
     def stability_of(self, n_clusters: int) -> float:
         """The largest stability of a partition into that many clusters, or 10 % more or fewer."""
-        near = np.abs(self.counts[:, 0] - n_clusters) <= _TOLERANCE * n_clusters
+        near = np.abs(self.counts[:, 0] - n_clusters) <= TOLERANCE * n_clusters
         return float(self.stability[near & self._proper()].max(initial=0.0))
 
     def scores(self, max_clusters: int | None = None) -> NDArray:

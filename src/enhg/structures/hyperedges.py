@@ -166,10 +166,8 @@ class HyperedgeRule(BaseEstimator):
         >>> HyperedgeRule("largest", 0.5).select(Z).toarray()
         array([[0. , 0.5, 0.3, 0. ]])
         """
-        self.check_parameters()
         most = max if self.selection == "top" else min
-        z = _magnitudes(_checked_coefficients(coefficients), positive=self.positive)
-        return self._select(z, most(self._thresholds))
+        return self._select(self._compared(coefficients), most(self._thresholds))
 
     def memberships(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
         """h(j, eᵢ) of the members j of row i, without the centroid, the mean over the thresholds.
@@ -182,10 +180,14 @@ class HyperedgeRule(BaseEstimator):
         -------
         csr_array of shape (n_rows, n_samples)
         """
-        self.check_parameters()
-        z = _magnitudes(_checked_coefficients(coefficients), positive=self.positive)
+        z = self._compared(coefficients)
         shares = [self._memberships(self._select(z, value)) for value in self._thresholds]
         return sparse.csr_array(sum(shares[1:], start=shares[0]) / len(shares))
+
+    def _compared(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
+        """The non-negative numbers that thresholds are compared with, after all checks."""
+        self.check_parameters()
+        return _magnitudes(_checked_coefficients(coefficients), positive=self.positive)
 
     def _select(self, z: sparse.csr_array, threshold: float) -> sparse.csr_array:
         """The entries of non-negative z that one threshold selects."""
