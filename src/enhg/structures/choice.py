@@ -25,9 +25,9 @@ _MAX_WHITENED_FEATURES = 8192
 # γₑ of whitened samples, chosen on faces (docs/defaults.md).
 _WHITENED_ERROR_WEIGHT = 0.5
 # Members of the hyperedges compared. With 5 the hypergraphs of whitened samples fall into small
-# pieces, with 20 whitened samples have no more coefficients (docs/quality.md).
+# pieces, and whitened samples have few more than 10 coefficients.
 _MEMBERS = 10
-_RESTARTS = 5  # of the maximization of modularity; one differs from another by about 0.001
+_RESTARTS = 5  # of the maximization of modularity, whose results differ a little
 
 
 def choose_preprocessing(X: ArrayLike) -> str:
