@@ -143,7 +143,8 @@ class Spreading:
     n_disputed : int
         Number of given labels that differ from the largest entry of the label distribution.
     method_scores : dict of str to float
-        Cross-validated accuracy of every method; empty if cross-validation did not choose.
+        Cross-validated mean reciprocal rank of the given labels, for every method; empty if
+        cross-validation did not choose.
     """
 
     method: str

@@ -92,8 +92,8 @@ def test_summary_of_a_classification_by_cross_validation():
     spreading = Spreading("discriminant", 2, 0, scores)
     run = replace(CLUSTERED, kind="classify", grouping="class", spreading=spreading)
     assert dict(summary.rows(run))["classes"] == (
-        "2, from 2 labels (66.7%) by diffusion of linear discriminants (accuracy 0.875 in "
-        "cross-validation)"
+        "2, from 2 labels (66.7%) by diffusion of linear discriminants (mean reciprocal "
+        "rank 0.875 in cross-validation)"
     )
     assert summary.to_json(run, [])["method_scores"] == scores
 

@@ -85,13 +85,26 @@ def test_only_the_automatic_method_refines(separable):
         assert clustering_accuracy(y, automatic.labels_) >= clustering_accuracy(y, plain.labels_)
 
 
-def test_a_partition_that_would_lose_a_cluster_is_kept(monkeypatch, separable):
+@pytest.mark.parametrize("moves", [[0, 0, 0, 0], [1, 1, 3, 3], [1, 2, 3, 3], [1, 0, 2, 0]])
+def test_a_cluster_that_would_lose_all_its_samples_keeps_them(monkeypatch, separable, moves):
+    """`moves`: the cluster to which the discriminants move each of the four clusters."""
     X, y = separable
 
-    class OneClass:
+    class Mover:
         def probabilities(self, features):
-            return np.tile([1.0, 0, 0, 0], (len(features), 1))
+            return np.eye(4)[np.asarray(moves)[y]]
 
-    monkeypatch.setattr(refinement, "fit_discriminants", lambda *_: OneClass())
-    monkeypatch.setattr(refinement, "_held_out_advantage", lambda *_: 1)
-    assert refine(neighbors(X), X, y, 4, np.random.RandomState(0)) is None
+    monkeypatch.setattr(refinement, "fit_discriminants", lambda *_: Mover())
+    monkeypatch.setattr(refinement, "_held_out_errors", lambda *_: (0, 0))
+    monkeypatch.setattr(refinement, "diffuse", lambda theta, F, alpha, tol: F)
+    refined = refine(neighbors(X), X, y, 4, np.random.RandomState(0))
+    assert (np.bincount(refined, minlength=4) > 0).all()
+    assert any((refined == moves[c])[y == c].all() for c in range(4))
+
+
+def test_the_errors_allowed_are_relative_to_those_of_diffusion(monkeypatch, separable):
+    X, y = separable
+    for errors, is_refined in (((0, 0), True), ((1, 0), False), ((7, 4), True), ((8, 4), False)):
+        monkeypatch.setattr(refinement, "_held_out_errors", lambda *_, e=errors: e)
+        refined = refine(neighbors(X), X, y, 4, np.random.RandomState(0))
+        assert (refined is not None) == is_refined

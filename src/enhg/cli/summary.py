@@ -132,9 +132,8 @@ def _method_text(spreading: Spreading) -> str:
     method = _METHODS[spreading.method]
     if not spreading.method_scores:
         return method
-    return (
-        f"{method} (accuracy {spreading.method_scores[spreading.method]:.3f} in cross-validation)"
-    )
+    score = spreading.method_scores[spreading.method]
+    return f"{method} (mean reciprocal rank {score:.3f} in cross-validation)"
 
 
 def _sizes_text(groups: tuple[Group, ...], *, named: bool) -> str:

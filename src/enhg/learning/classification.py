@@ -58,11 +58,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fitted to the labeled samples; it suits samples whose classes are linearly separable, such
         as embeddings of neural networks.
 
-        "auto" uses the method with the highest accuracy in stratified cross-validation on the
-        given labels, the first of them in the order above if several have it. There are five folds,
-        or as many as labels in the largest class if these are fewer, always the same for the same
-        labels; only the propagation is repeated. A class with a single label is never hidden. If
-        no class has two labels, "auto" is "poisson".
+        "auto" uses the method with the highest score in stratified cross-validation on the given
+        labels, the first of them in the order above if several have it. The score is the mean
+        reciprocal rank of the hidden labels in their rows of F. There are five folds, or as many as
+        labels in the largest class if these are fewer, always the same for the same labels; only
+        the propagation is repeated. A class with a single label is never hidden. If no class has
+        two labels, "auto" is "poisson".
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.
@@ -95,7 +96,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     method_ : {"diffusion", "poisson", "discriminant"}
         The method that was used.
     method_scores_ : dict of str to float
-        Cross-validated accuracy of every method; empty if cross-validation did not choose.
+        Cross-validated mean reciprocal rank of the given labels, for every method; empty if
+        cross-validation did not choose.
     labeled_indices_ : ndarray of int
         The samples with a given label.
     structure_ : structure, Hypergraph or Graph

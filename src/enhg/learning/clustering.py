@@ -81,7 +81,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
           of very different sizes;
         - "auto": all of them, and the partition of the largest modularity (see
           `enhg.modularity.modularity`) is kept, the earlier of two that differ by less than 0.001.
-          Where linear discriminants predict the clusters of held-out samples at least as well as
+          Where linear discriminants predict the clusters of held-out samples about as well as
           diffusion over the hypergraph does, they then refine the partition (see `refined_`).
           Of a dense graph only the first two are tried.
     normalize_rows : bool, default=True
