@@ -25,9 +25,9 @@ Row = dict[str, Any]
 PREPROCESSINGS = ("zero_mean", "smooth", "whiten")
 """What `preprocessing="auto"` compares."""
 
-_THRESHOLDS: tuple[int | tuple[int, ...], ...] = (5, 10, (5, 10), 20)
+_THRESHOLDS: tuple[int | tuple[int, ...], ...] = (5, 10, (5, 7, 10), 20)
 _LAMS = (5, 20)
-CLASSIFICATION_METHODS = ("diffusion", "poisson")
+CLASSIFICATION_METHODS = ("diffusion", "poisson", "discriminant")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Setting:
     """
 
     preprocessing: str = "auto"
-    threshold: int | tuple[int, ...] = (5, 10)
+    threshold: int | tuple[int, ...] = (5, 7, 10)
     lam: int = 5
     method: str = "auto"
 

@@ -66,7 +66,7 @@ def test_record_of_a_clustering(samples, clustering):
     assert (run.scores.accuracy, run.scores.n_scored) == (None, 150)
     assert run.estimate is run.spreading is run.suggestions is None
     graph = fitted_structure(clustering).graph_
-    assert run.structure.n_hyperedges == graph.n_edges == 300
+    assert run.structure.n_hyperedges == graph.n_edges == 450
     assert run.structure.n_components == graph.connected_components()[0]
     assert run.samples.low_confidence.sum() == (clustering.confidence_ < 0.1).sum()
 

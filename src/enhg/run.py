@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -136,21 +136,17 @@ class Spreading:
 
     Attributes
     ----------
-    method : str
-        "diffusion", "poisson" or "discriminant".
+    method_weights : dict of str to float
+        The weights of "diffusion", "poisson" and "discriminant", as far as they were used.
     n_given : int
         Number of given labels.
     n_disputed : int
         Number of given labels that differ from the largest entry of the label distribution.
-    method_scores : dict of str to float
-        Cross-validated mean reciprocal rank of the given labels, for every method; empty if
-        cross-validation did not choose.
     """
 
-    method: str
+    method_weights: Mapping[str, float]
     n_given: int
     n_disputed: int
-    method_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -275,10 +271,9 @@ def record_classification(samples: Samples, model: HypergraphClassifier) -> Run:
         n_unreached=int(model.unreached_.sum()),
         structure=_structure_figures(fitted_structure(model)),
         spreading=Spreading(
-            model.method_,
+            {str(method): weight for method, weight in model.method_weights_.items()},
             int(given.sum()),
             len(model.disputed_indices_),
-            {str(method): score for method, score in model.method_scores_.items()},
         ),
         scores=_accuracy(samples.labels, model.transduction_, ~given),
     )

@@ -75,7 +75,7 @@ def test_summary_of_a_classification(disputed, text):
         CLUSTERED,
         kind="classify",
         grouping="class",
-        spreading=Spreading("poisson", 2, disputed),
+        spreading=Spreading({"poisson": 1.0}, 2, disputed),
         n_unreached=1,
         scores=Scores(1, accuracy=0.25),
     )
@@ -87,15 +87,14 @@ def test_summary_of_a_classification(disputed, text):
     assert rows["score"] == score
 
 
-def test_summary_of_a_classification_by_cross_validation():
-    scores = {"diffusion": 0.5, "poisson": 0.25, "discriminant": 0.875}
-    spreading = Spreading("discriminant", 2, 0, scores)
+def test_summary_of_a_classification_by_several_methods():
+    weights = {"diffusion": 0.25, "discriminant": 0.75}
+    spreading = Spreading(weights, 2, 0)
     run = replace(CLUSTERED, kind="classify", grouping="class", spreading=spreading)
     assert dict(summary.rows(run))["classes"] == (
-        "2, from 2 labels (66.7%) by diffusion of linear discriminants (mean reciprocal "
-        "rank 0.875 in cross-validation)"
+        "2, from 2 labels (66.7%) by diffusion of linear discriminants (75%), diffusion (25%)"
     )
-    assert summary.to_json(run, [])["method_scores"] == scores
+    assert summary.to_json(run, [])["method_weights"] == weights
 
 
 def test_summary_of_a_prediction():
@@ -134,12 +133,13 @@ def test_json_of_a_classification_with_suggestions():
     run = replace(
         CLUSTERED,
         grouping="class",
-        spreading=Spreading("diffusion", 2, 1),
+        spreading=Spreading({"diffusion": 1.0}, 2, 1),
         scores=Scores(1, accuracy=0.25),
         suggestions=("b",),
     )
     figures = summary.to_json(run, [])
     assert (figures["classes"], figures["accuracy"], figures["scored"]) == (2, 0.25, 1)
-    assert (figures["method"], figures["given"], figures["disputed"]) == ("diffusion", 2, 1)
+    assert figures["method_weights"] == {"diffusion": 1.0}
+    assert (figures["given"], figures["disputed"]) == (2, 1)
     assert figures["suggestions"] == ["b"]
     assert "ac" not in figures

@@ -303,20 +303,20 @@ def test_states_that_are_not_those_of_a_model(state, tmp_path, path, value):
 
 
 @pytest.mark.parametrize(
-    "scores",
+    "weights",
     [
         REMOVED,
-        {"diffusion": 1.0, "poisson": 0.5, "evil": 0.5},
-        {"diffusion": 1.0, "poisson": 0.5, "discriminant": 2.0},
-        {"diffusion": 1.0, "poisson": 0.5, "discriminant": "much"},
+        {},
+        {"diffusion": 0.5, "evil": 0.5},
+        {"diffusion": 0.5, "poisson": 0.6},
+        {"diffusion": 1.5, "poisson": -0.5},
+        {"diffusion": 0.5, "poisson": "half"},
     ],
 )
-def test_scores_that_are_not_those_of_the_methods(tmp_path, scores):
-    model = MODELS["classes"]()
-    assert set(model.method_scores_) == {"diffusion", "poisson", "discriminant"}
-    save_model(model, tmp_path / "model.npz")
+def test_weights_that_are_not_those_of_the_methods(tmp_path, weights):
+    save_model(MODELS["classes"](), tmp_path / "model.npz")
     with open(tmp_path / "model.npz", "rb") as stream:
-        odd = changed(read_archive(stream, *FORMAT), "state.method_scores", scores)
+        odd = changed(read_archive(stream, *FORMAT), "state.method_weights", weights)
     write_archive(tmp_path / "odd.npz", *FORMAT, odd, overwrite=False)
     assert_refused(tmp_path / "odd.npz")
 

@@ -461,8 +461,8 @@ WRONG = {
         ("labeled_indices", np.array([0.0])),
         ("given_codes", np.array([4])),
         ("given_codes", np.array([0])),
-        ("method", "auto"),
-        ("method", 3),
+        ("method_weights", {"auto": 1.0}),
+        ("method_weights", {"diffusion": 1}),
     ],
 }
 

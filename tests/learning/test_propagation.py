@@ -1,4 +1,4 @@
-"""The choice of the method by cross-validation on the given labels."""
+"""Cross-validation of the methods on the given labels, and their weights."""
 
 import warnings
 
@@ -8,7 +8,13 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg import Graph, Hypergraph, HypergraphClassifier, KNNHypergraph
-from enhg.learning.propagation import METHODS, Propagation, cross_validate, folds
+from enhg.learning.propagation import (
+    METHODS,
+    Propagation,
+    cross_validate,
+    folds,
+    method_weights,
+)
 
 X, TARGETS = load_digits(n_class=5, return_X_y=True)
 X, TARGETS = X[:300], TARGETS[:300]
@@ -58,14 +64,14 @@ def test_folds_are_always_the_same():
         np.testing.assert_array_equal(one, other)
 
 
-# --- scores ----------------------------------------------------------------------------------
+# --- ranks -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("class_balance", ["equal", "labels", "none"])
-def test_scores_are_those_of_classifiers_that_lack_the_hidden_labels(class_balance):
+def test_ranks_are_those_of_classifiers_that_lack_the_hidden_labels(class_balance):
     given = labels_of_counts((8, 6, 5, 1, 3))
     Y = one_hot(given, 5)
-    scores = cross_validate(Propagation(GRAPH, X, 0.98, class_balance), Y)
+    ranks = cross_validate(Propagation(GRAPH, X, 0.98, class_balance), Y)
     for method in METHODS:
         reciprocal = []
         for hidden in folds(Y):
@@ -76,18 +82,19 @@ def test_scores_are_those_of_classifiers_that_lack_the_hidden_labels(class_balan
             )
             rows = model.fit(X, partial).label_distributions_[hidden]
             order = np.argsort(-rows, axis=1).tolist()
-            ranks = [row.index(own) + 1 for row, own in zip(order, given[hidden], strict=True)]
-            reciprocal.extend(1 / np.array(ranks))
-        assert scores[method] == pytest.approx(np.mean(reciprocal), abs=1.5 / len(reciprocal))
+            places = [row.index(own) for row, own in zip(order, given[hidden], strict=True)]
+            reciprocal.extend(1 / (1 + np.array(places)))
+        assert ranks[method].sum() == pytest.approx(np.sum(reciprocal), abs=1.5)
 
 
 def test_a_hidden_label_that_no_label_reaches_has_the_last_rank():
     """Pairs: the other sample of a pair has the label of its class."""
     pairs = Hypergraph.from_edges([[0, 1], [2, 3], [4, 5], [6, 7]])
     Y = one_hot([0, 0, 1, 1, 0, -1, 1, -1], 2)
-    scores = cross_validate(Propagation(pairs, np.zeros((8, 1)), 0.98, "equal"), Y)
+    ranks = cross_validate(Propagation(pairs, np.zeros((8, 1)), 0.98, "equal"), Y)
     # The labels of samples 4 and 6 do not reach the hidden sample, alone in its pair.
-    assert scores["diffusion"] == scores["poisson"] == pytest.approx((4 + 2 / 2) / 6)
+    for method in ("diffusion", "poisson"):
+        assert sorted(ranks[method]) == [1 / 2, 1 / 2, 1, 1, 1, 1]
 
 
 def test_propagation_that_does_not_converge_in_the_folds_gives_no_warning(monkeypatch):
@@ -107,49 +114,55 @@ def fitted(given, structure=GRAPH, samples=X, **options):
     return HypergraphClassifier(structure=structure, **options).fit(samples, given)
 
 
-def test_the_method_of_the_highest_score_is_used():
+def test_the_distributions_are_means_of_those_of_the_methods():
     for count in (2, 5, 20):
         given = labels_of_counts((count,) * 5)
         model = fitted(given)
-        assert tuple(model.method_scores_) == METHODS
-        assert model.method_scores_[model.method_] == max(model.method_scores_.values())
-        named = fitted(given, method=model.method_)
-        np.testing.assert_array_equal(model.label_distributions_, named.label_distributions_)
-        assert named.method_scores_ == {}
-        assert fitted(given).method_scores_ == model.method_scores_
+        weights = model.method_weights_
+        assert sum(weights.values()) == pytest.approx(1)
+        mean = sum(w * fitted(given, method=m).label_distributions_ for m, w in weights.items())
+        np.testing.assert_allclose(model.label_distributions_, mean, atol=1e-9)
+        np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
+        assert fitted(given).method_weights_ == weights
 
 
-@pytest.mark.parametrize(
-    ("scores", "method"),
-    [
-        ((0.5, 0.5, 0.5), "diffusion"),
-        ((0.4, 0.5, 0.5), "poisson"),
-        ((0.4, 0.3, 0.5), "discriminant"),
-        ((0.0, 0.0, 0.0), "diffusion"),
-    ],
-)
-def test_ties_go_to_the_first(monkeypatch, scores, method):
-    from enhg.learning import classification
+def test_one_method_has_all_the_weight():
+    for method in METHODS:
+        assert fitted(labels_of_counts((3,) * 5), method=method).method_weights_ == {method: 1.0}
 
-    table = dict(zip(METHODS, scores, strict=True))
-    monkeypatch.setattr(classification, "cross_validate", lambda *_: table)
-    assert fitted(labels_of_counts((3,) * 5)).method_ == method
+
+def ranks_of_sums(*sums):
+    """Three ranks for each method, whose reciprocals have the given sums."""
+    return {m: np.full(3, total / 3) for m, total in zip(METHODS, sums, strict=True)}
+
+
+def test_weights_by_the_exponential_of_the_sums():
+    weights = method_weights(ranks_of_sums(2.0, 1.0, 2.0))
+    assert weights["diffusion"] == pytest.approx(weights["discriminant"])
+    assert weights["diffusion"] / weights["poisson"] == pytest.approx(np.e)
+    assert sum(weights.values()) == pytest.approx(1)
+
+
+def test_small_weights_are_left_out():
+    weights = method_weights(ranks_of_sums(20.0, 12.0, 19.0))
+    assert set(weights) == {"diffusion", "discriminant"}
+    assert sum(weights.values()) == pytest.approx(1)
+    assert method_weights(ranks_of_sums(900.0, 1800.0, 10.0)) == {"poisson": 1.0}
 
 
 def test_a_single_label_per_class_is_spread_by_poisson_learning():
-    model = fitted(labels_of_counts((1,) * 5))
-    assert (model.method_, model.method_scores_) == ("poisson", {})
+    assert fitted(labels_of_counts((1,) * 5)).method_weights_ == {"poisson": 1.0}
 
 
-def test_one_class_with_two_labels_is_enough_for_a_choice():
-    model = fitted(labels_of_counts((2, 1, 1, 1, 1)))
-    ranks = 1 / np.arange(1, 6)
-    means = [(a + b) / 2 for a in ranks for b in ranks]
-    for score in model.method_scores_.values():
-        assert np.isclose(score, means).any()
+def test_one_class_with_two_labels_is_enough_for_weights():
+    ranks = cross_validate(
+        Propagation(GRAPH, X, 0.98, "equal"), one_hot(labels_of_counts((2, 1, 1, 1, 1)), 5)
+    )
+    assert {len(part) for part in ranks.values()} == {2}
+    assert fitted(labels_of_counts((2, 1, 1, 1, 1))).method_weights_ == method_weights(ranks)
 
 
-def test_linear_classes_without_clusters_choose_discriminants():
+def test_linear_classes_without_clusters_use_discriminants():
     """Neighbors at random: only the features tell the classes apart."""
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
@@ -158,17 +171,16 @@ def test_linear_classes_without_clusters_choose_discriminants():
     weights = (rng.uniform(size=(200, 200)) < 0.05).astype(float)
     graph = Graph(np.triu(weights, 1) + np.triu(weights, 1).T + np.eye(200))
     model = fitted(np.where(np.arange(200) < 60, y, -1), graph, samples)
-    assert model.method_ == "discriminant"
+    assert model.method_weights_["discriminant"] > 0.99
     assert (model.transduction_ == y).mean() > 0.9
 
 
-def test_clusters_without_information_in_the_features_choose_diffusion():
+def test_clusters_without_information_in_the_features_do_not_use_them():
     y = np.repeat([0, 1], 50)
     ring = [[50 * c + i, 50 * c + (i + 1) % 50] for c in range(2) for i in range(50)]
     noise = np.random.default_rng(0).normal(size=(100, 20))
     model = fitted(np.where(np.arange(100) % 5 == 0, y, -1), Hypergraph.from_edges(ring), noise)
-    assert model.method_ == "diffusion"
-    assert model.method_scores_["diffusion"] == 1
+    assert model.method_weights_.get("discriminant", 0) < 0.1
     np.testing.assert_array_equal(model.transduction_, y)
 
 
@@ -183,7 +195,6 @@ def test_classes_of_very_different_size(class_balance):
         given = labels_of_counts(counts, y)
         graph = KNNHypergraph(5).fit(samples).graph_
         model = fitted(given, graph, samples, class_balance=class_balance)
-        assert min(model.method_scores_.values()) >= 0
         hidden = given == -1
         assert (model.transduction_ == y)[hidden].mean() > 0.9
 

@@ -130,7 +130,7 @@ def test_other_labels_are_framed(draw):
 
 def test_memberships_are_those_in_hyperedges_of_others():
     ax = plot_memberships(STRUCTURE, 3, (6, 4), LABELS, n_hyperedges=2)
-    row = STRUCTURE.graph_.incidence[[3]].toarray().reshape(2, -1).max(axis=0)
+    row = STRUCTURE.graph_.incidence[[3]].toarray().reshape(3, -1).max(axis=0)
     row[3] = 0
     others = np.argsort(-row)[: np.count_nonzero(row)]
     assert texts(ax)[2::2] == [f"{row[other]:.3f}" for other in others[:2]]

@@ -119,7 +119,8 @@ Method = Annotated[
         callback=_check_method,
         metavar="NAME",
         help="How labels spread: diffusion, poisson (for very few labels), discriminant (diffusion "
-        "of linear discriminants), or auto, which chooses by cross-validation on the labels.",
+        "of linear discriminants), or auto, the mean of all three, weighted by cross-validation on "
+        "the labels.",
     ),
 ]
 Alpha = Annotated[

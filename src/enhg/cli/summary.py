@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from enhg.run import Group, InputFigures, Run, Spreading
+    from collections.abc import Mapping
+
+    from enhg.run import Group, InputFigures, Run
 
 Row = tuple[str, str]
 
@@ -84,8 +86,7 @@ def to_json(run: Run, files: list[str]) -> dict[str, Any]:
         figures["estimate"] = vars(run.estimate)
     if run.spreading is not None:
         figures |= {
-            "method": run.spreading.method,
-            "method_scores": dict(run.spreading.method_scores),
+            "method_weights": dict(run.spreading.method_weights),
             "given": run.spreading.n_given,
             "disputed": run.spreading.n_disputed,
         }
@@ -120,7 +121,8 @@ def _groups_text(run: Run) -> str:
     if run.spreading is not None:
         labels = counted(run.spreading.n_given, "label")
         share = run.spreading.n_given / run.input.n_samples
-        return f"{count}, from {labels} ({share:.1%}) by {_method_text(run.spreading)}"
+        methods = _methods_text(run.spreading.method_weights)
+        return f"{count}, from {labels} ({share:.1%}) by {methods}"
     estimate = ""
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
@@ -128,12 +130,12 @@ def _groups_text(run: Run) -> str:
     return f"{count}{estimate}, of {_sizes_text(run.groups, named=run.kind == 'predict')}"
 
 
-def _method_text(spreading: Spreading) -> str:
-    method = _METHODS[spreading.method]
-    if not spreading.method_scores:
-        return method
-    score = spreading.method_scores[spreading.method]
-    return f"{method} (mean reciprocal rank {score:.3f} in cross-validation)"
+def _methods_text(weights: Mapping[str, float]) -> str:
+    """The methods, with their weights if there are several; the largest first."""
+    names = sorted(weights, key=lambda name: -weights[name])
+    if len(names) == 1:
+        return _METHODS[names[0]]
+    return ", ".join(f"{_METHODS[name]} ({weights[name]:.0%})" for name in names)
 
 
 def _sizes_text(groups: tuple[Group, ...], *, named: bool) -> str:

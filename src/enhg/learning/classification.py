@@ -15,7 +15,7 @@ from enhg._npz import (
     require,
     require_array,
     require_indices,
-    require_value,
+    require_state,
 )
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
@@ -26,11 +26,16 @@ from enhg.learning._base import (
     fit_structure,
     learner_from_state,
     learner_to_state,
-    require_method_scores,
     validate_samples,
 )
 from enhg.learning._labels import check_labels, missing_marker
-from enhg.learning.propagation import METHODS, Method, Propagation, cross_validate
+from enhg.learning.propagation import (
+    METHODS,
+    Method,
+    Propagation,
+    cross_validate,
+    method_weights,
+)
 from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Spectrum, eigenpairs_on, fragments, n_eigenvectors
@@ -44,7 +49,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     Y has one column per class, with 1 where the label is given. The label of a sample is the
     class of the largest entry of its row of F. Two extensions: F is the positive part of the
     solution of Poisson learning, or class probabilities of linear discriminants take the place of
-    the zero rows of Y. By default, cross-validation on the given labels chooses the method.
+    the zero rows of Y. By default, all three are combined, with weights from cross-validation on
+    the given labels.
 
     Parameters
     ----------
@@ -58,12 +64,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fitted to the labeled samples; it suits samples whose classes are linearly separable, such
         as embeddings of neural networks.
 
-        "auto" uses the method with the highest score in stratified cross-validation on the given
-        labels, the first of them in the order above if several have it. The score is the mean
-        reciprocal rank of the hidden labels in their rows of F. There are five folds, or as many as
-        labels in the largest class if these are fewer, always the same for the same labels; only
-        the propagation is repeated. A class with a single label is never hidden. If no class has
-        two labels, "auto" is "poisson".
+        "auto" takes the mean of the distributions of all three, with weights from stratified
+        cross-validation on the given labels: in proportion to exp(S), where S is the sum of 1/rank
+        over the hidden labels and the rank is that in the row of F, 1 for the largest entry. There
+        are five folds, or as many as labels in the largest class if these are fewer, always the
+        same for the same labels; only the propagation is repeated. A class with a single label is
+        never hidden. If no class has two labels, "auto" is "poisson".
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.
@@ -84,20 +90,18 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         of the largest entry of its distribution, or the marker of a missing label (−1, an empty
         string, or None beside booleans) if no label reaches it.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Rows of F scaled to sum 1; zeros for samples that no label reaches.
+        Rows of F scaled to sum 1, weighted means of those of several methods; zeros for samples
+        that no label reaches.
     confidence_ : ndarray of shape (n_samples,)
         The largest entry of each row of `label_distributions_`.
     disputed_indices_ : ndarray of int
         Labeled samples whose given label is not the class of the largest entry of their
         distribution.
     unreached_ : ndarray of bool of shape (n_samples,)
-        Samples that no label reaches: in connected components without a label, or too far from all
-        labels for F to be positive in floating-point numbers.
-    method_ : {"diffusion", "poisson", "discriminant"}
-        The method that was used.
-    method_scores_ : dict of str to float
-        Cross-validated mean reciprocal rank of the given labels, for every method; empty if
-        cross-validation did not choose.
+        Samples that no label reaches by one of the methods used: in connected components without a
+        label, or too far from all labels for F to be positive in floating-point numbers.
+    method_weights_ : dict of str to float
+        The weight of every method that was used in `label_distributions_`; of sum 1.
     labeled_indices_ : ndarray of int
         The samples with a given label.
     structure_ : structure, Hypergraph or Graph
@@ -134,8 +138,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     labeled_indices_: NDArray
     graph_: GraphLike
     structure_: Any
-    method_: Method
-    method_scores_: dict[str, float]
+    method_weights_: dict[Method, float]
     boundary_scores_: NDArray
     outlier_scores_: NDArray
     _spectrum: Spectrum | None
@@ -173,9 +176,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
         propagation = Propagation(self.graph_, samples, self.alpha, self.class_balance)
-        self._choose_method(propagation, Y)
-        F = propagation(self.method_, Y)
-        self._set_labels(_rows_to_sum_one(F), codes)
+        self.method_weights_ = self._weigh_methods(propagation, Y)
+        self._set_labels(self._mean_distributions(propagation, Y), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
@@ -185,14 +187,20 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         check_choice("method", self.method, ("auto", *METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
 
-    def _choose_method(self, propagation: Propagation, Y: NDArray) -> None:
-        """Set `method_` and `method_scores_`."""
-        scores = cross_validate(propagation, Y) if self.method == "auto" else {}
-        self.method_scores_ = {str(method): score for method, score in scores.items()}
+    def _weigh_methods(self, propagation: Propagation, Y: NDArray) -> dict[Method, float]:
         if self.method != "auto":
-            self.method_ = self.method
-        else:
-            self.method_ = max(scores, key=lambda name: scores[name]) if scores else "poisson"
+            return {self.method: 1.0}
+        return method_weights(cross_validate(propagation, Y))
+
+    def _mean_distributions(self, propagation: Propagation, Y: NDArray) -> NDArray:
+        """The weighted mean over the methods; zeros where one of them does not reach a sample."""
+        mean = np.zeros_like(Y)
+        reached = np.ones((len(Y), 1), bool)
+        for method, weight in self.method_weights_.items():
+            F = _rows_to_sum_one(propagation(method, Y))
+            mean += weight * F
+            reached &= F.max(axis=1, keepdims=True) > 0
+        return mean * reached
 
     def _set_labels(self, distributions: NDArray, given_codes: NDArray) -> None:
         """Set all attributes that follow from the distributions and the given labels."""
@@ -223,7 +231,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples (the "
             f"first is row {int(np.argmax(self.unreached_))}): they get no label; see unreached_. "
             "Label one of them, or enlarge the hyperedges"
-            + (", or increase alpha" if self.method_ == "diffusion" else ""),
+            + (", or increase alpha" if "diffusion" in self.method_weights_ else ""),
             stacklevel=3,
         )
 
@@ -297,8 +305,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
                 "label_distributions": self.label_distributions_,
                 "labeled_indices": self.labeled_indices_,
                 "given_codes": np.searchsorted(self.classes_, given),
-                "method": self.method_,
-                "method_scores": dict(self.method_scores_),
+                "method_weights": dict(self.method_weights_),
             },
         )
 
@@ -316,10 +323,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         codes = require_indices(state, "given_codes", k)
         require(len(codes) == len(labeled), "given_codes")
         require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
-        method = require_value(state, "method", str)
-        require(method in METHODS, "method")
-        model.classes_, model.labeled_indices_, model.method_ = classes, labeled, method
-        model.method_scores_ = require_method_scores(state, METHODS)
+        weights = require_state(state, "method_weights")
+        for name, weight in weights.items():
+            require(name in METHODS and type(weight) is float and weight > 0, "method_weights")
+        require(bool(np.isclose(sum(weights.values()), 1)), "method_weights")
+        model.classes_, model.labeled_indices_ = classes, labeled
+        model.method_weights_ = {name: weights[name] for name in METHODS if name in weights}
         model._set_labels(distributions, codes)
         return model
 

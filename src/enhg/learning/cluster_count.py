@@ -25,6 +25,7 @@ _EIGENGAP_WEIGHT = 1 / 4
 _MIN_STABILITY = 0.87
 # Above that of PIE and Caltech-101, where both estimates are alike and wrong.
 _MIN_RELIABLE_STABILITY = 0.95
+_MAX_DISAGREEMENT = 0.2  # relative, of the eigengap and of modularity
 _MIN_RELIABLE_SCORE = 2.5
 _MIN_RELIABLE_LEAD = 1.25
 # Of a larger dense graph, modularity takes far longer than the eigenvectors.
@@ -42,7 +43,7 @@ class ClusterCount:
     runner_up : int
         The number with the largest score among the other local maxima of the scores.
     reliable : bool
-        Whether the eigenvalues and modularity give the same number, up to 10 %, and random subsets
+        Whether the eigenvalues and modularity give the same number, up to 20 %, and random subsets
         of the vertices are partitioned in the same way (see `count_clusters`).
     scores : ndarray
         Entry k − 1 is the score of k clusters.
@@ -133,7 +134,7 @@ def count_clusters(
     and no partition has a stability of 0.87. It is reliable if all of these hold:
 
     - it is not 1, and the estimates by the eigengap alone and by modularity alone differ from it
-      by at most 10 %;
+      by at most 20 %;
     - its partition has a stability of at least 0.95;
     - the eigengap score is at least 2.5, and at least 1.25 of that of every number that differs by
       more than 10 %, and its number is not the largest considered.
@@ -210,7 +211,7 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
     stability = plateaus.stability_of(k)
     reliable = (
         k > 1
-        and max(abs(by_eigengap - k), abs(by_modularity - k)) <= TOLERANCE * k
+        and max(abs(by_eigengap - k), abs(by_modularity - k)) <= _MAX_DISAGREEMENT * k
         and stability >= _MIN_RELIABLE_STABILITY
         and _is_clear(gaps, by_eigengap)
     )

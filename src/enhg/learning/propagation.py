@@ -1,4 +1,4 @@
-"""From given labels to F: the three methods of classification, and the choice between them."""
+"""From given labels to F: the three methods of classification, and their weights."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg._protocol import GraphLike
@@ -21,6 +22,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 _MOST_FOLDS = 5
 _FOLD_TOL = 1e-2
+_MIN_WEIGHT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,21 +82,25 @@ class Propagation:
         return discriminant_features(self.samples)
 
 
-def cross_validate(propagation: Propagation, Y: NDArray) -> dict[Method, float]:
-    """Return the cross-validated score of every method; empty if no class has two labels.
+def cross_validate(propagation: Propagation, Y: NDArray) -> dict[Method, NDArray]:
+    """Return the reciprocal ranks of hidden labels, one array for every method.
 
-    The labels of a fold are hidden and the others are propagated. The score is the mean of
-    1 / rank over the hidden labels of all folds, where the rank is that of the hidden label among
-    the entries of its row of F, 1 for the largest. With few labels it varies less than the
-    accuracy, in which ranks above 1 count as 0. A class with a single label is in no fold.
+    The labels of a fold are hidden and the others are propagated. The rank of a hidden label is
+    that among the entries of its row of F, 1 for the largest. A class with a single label is in no
+    fold.
 
     Parameters
     ----------
     propagation : Propagation
     Y : ndarray of shape (n_samples, n_classes)
         1 where a label is given, else 0.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_hidden,)
+        Empty arrays if no class has two labels.
     """
-    parts: dict[Method, list[NDArray]] = {method: [] for method in METHODS}
+    parts: dict[Method, list[NDArray]] = {method: [np.empty(0)] for method in METHODS}
     codes = Y.argmax(axis=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the final propagation warns
@@ -104,13 +110,44 @@ def cross_validate(propagation: Propagation, Y: NDArray) -> dict[Method, float]:
             for method in METHODS:
                 F = propagation(method, training, tol=_FOLD_TOL)[hidden]
                 parts[method].append(1 / _ranks(F, codes[hidden]))
-    return {m: float(np.concatenate(part).mean()) for m, part in parts.items() if part}
+    return {method: np.concatenate(part) for method, part in parts.items()}
+
+
+def method_weights(reciprocal_ranks: dict[Method, NDArray]) -> dict[Method, float]:
+    """Return the weights of the methods, in proportion to exp(S).
+
+    S is the sum of the reciprocal ranks of a method: one more hidden label that is ranked first
+    rather than last multiplies its weight by up to e. With few labels, when the sums say little,
+    the methods have similar weights; with many labels one of them has nearly all of it. Methods of
+    a weight below 0.001 are left out.
+
+    Parameters
+    ----------
+    reciprocal_ranks : dict of str to ndarray of shape (n_hidden,)
+
+    Returns
+    -------
+    dict of str to float
+        Of sum 1. Without hidden labels, Poisson learning alone.
+
+    References
+    ----------
+    A. Dalalyan and A. B. Tsybakov, "Aggregation by exponential weighting, sharp PAC-Bayesian bounds
+    and sparsity", Machine Learning 72, 2008.
+    """
+    if not len(reciprocal_ranks["poisson"]):
+        return {"poisson": 1.0}
+    sums = np.array([reciprocal_ranks[method].sum() for method in METHODS])
+    weights = softmax(sums)
+    weights[weights < _MIN_WEIGHT] = 0
+    weights /= weights.sum()
+    return {m: float(w) for m, w in zip(METHODS, weights, strict=True) if w > 0}
 
 
 def _ranks(F: NDArray, codes: NDArray) -> NDArray:
     """The rank of one entry of every row, 1 for the largest; of equal entries the last."""
     own = F[np.arange(len(F)), codes]
-    return np.asarray((F >= own[:, None]).sum(axis=1))
+    return np.asarray((own[:, None] <= F).sum(axis=1))
 
 
 def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:

@@ -18,7 +18,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         minimize over z, ε:   ‖z‖₁ + λ‖z‖₂² + γₑ‖ε‖₁ + λγₑ²‖ε‖₂² + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − ε),   zᵢ = 0
 
     Hyperedge eᵢ contains sample i, its centroid, and the members Eᵢ, the samples j with the largest
-    |zᵢⱼ|. By default (`hyperedges`) sample i has two hyperedges, with 5 and with 10 members, and
+    |zᵢⱼ|. By default (`hyperedges`) sample i has three hyperedges, of 5, 7 and 10 members, and
 
         h(i, eᵢ) = 1,   h(j, eᵢ) = |zᵢⱼ| / Σ_{k∈Eᵢ} |zᵢₖ|,   w(eᵢ) = Σ_{j∈Eᵢ} |⟨zᵢ, zⱼ⟩|
 

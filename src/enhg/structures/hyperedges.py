@@ -27,7 +27,9 @@ Selection = Literal["top", "largest", "mean"]
 Membership = Literal["soft", "binary"]
 Weighting = Literal["product", "cosine", "uniform", "coefficient_sum"]
 
-_THRESHOLDS = {"top": (5.0, 10.0), "largest": (0.3,), "mean": (1.0,)}
+# Which number of members is best depends on the samples (docs/quality.md): three, in equal steps
+# of the logarithm.
+_THRESHOLDS = {"top": (5.0, 7.0, 10.0), "largest": (0.3,), "mean": (1.0,)}
 
 
 class HyperedgeRule(BaseEstimator):
@@ -50,8 +52,8 @@ class HyperedgeRule(BaseEstimator):
         - "largest": |zᵢⱼ| > `threshold` · maxₖ |zᵢₖ|;
         - "mean": |zᵢⱼ| > `threshold` · (1/n) Σₖ |zᵢₖ|, the paper's θ if `threshold` is 1.
     threshold : float or tuple of float, optional
-        By default (5, 10), 0.3 and 1, in the order above. With several thresholds every sample has
-        a hyperedge for each (an extension): (5, 10) joins it with its 5 and with its 10 largest
+        By default (5, 7, 10), 0.3 and 1, in the order above. With several thresholds every sample
+        has a hyperedge for each (an extension): (5, 10) joins it with its 5 and with its 10 largest
         coefficients. The columns of H are in the order of the samples for the first threshold, then
         for the next.
     positive : bool, default=False

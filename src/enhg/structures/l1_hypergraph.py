@@ -50,7 +50,7 @@ class L1Hypergraph(RepresentationHypergraph):
     --------
     >>> from sklearn.datasets import load_digits
     >>> L1Hypergraph().fit(load_digits().data[:200]).graph_
-    Hypergraph(n_vertices=200, n_edges=400, ...)
+    Hypergraph(n_vertices=200, n_edges=600, ...)
     """
 
     def __init__(
