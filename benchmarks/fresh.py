@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import wraps
+from functools import partial, wraps
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -97,6 +97,38 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     return result
 
 
+def choose(samples: str, *, runs: int) -> dict:
+    """Time the default learners on the samples in a file, and with what they chose given."""
+    import numpy as np
+
+    import enhg
+    from enhg.preprocessing import preprocessing_name
+
+    X = np.load(samples)
+    automatic = enhg.HypergraphClustering(10, random_state=0).fit(X)
+    name = preprocessing_name(automatic.structure_.preprocessing_)
+    structure = enhg.ElasticNetHypergraph(preprocessing=name)
+    labels = np.where(np.arange(len(X)) % 10 == 0, automatic.labels_, -1)
+    method = enhg.HypergraphClassifier(structure=automatic.graph_).fit(X, labels).method_
+    learners = {
+        "clustering": enhg.HypergraphClustering(10, random_state=0),
+        "clustering, fixed": enhg.HypergraphClustering(
+            10, structure=structure, method=automatic.method_, random_state=0
+        ),
+        "classification": enhg.HypergraphClassifier(),
+        "classification, fixed": enhg.HypergraphClassifier(structure=structure, method=method),
+    }
+    works = {task: partial(learner.fit, X, labels) for task, learner in learners.items()}
+    seconds = best_of_each(works, runs)
+    return {
+        "samples": len(X),
+        "preprocessing": name,
+        "clustering method": automatic.method_,
+        "classification method": method,
+        "seconds": seconds,
+    }
+
+
 @contextmanager
 def _timed_stages(spent: Counter[str]) -> Iterator[None]:
     """Add the seconds of each stage of a clustering to `spent`."""
@@ -143,6 +175,7 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "start": start,
     "represent": represent,
     "cluster": cluster,
+    "choose": choose,
 }
 
 if __name__ == "__main__":
