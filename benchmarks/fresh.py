@@ -98,7 +98,10 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
 
 
 def choose(samples: str, *, runs: int) -> dict:
-    """Time the default learners on the samples in a file, and with what they chose given."""
+    """Time the default learners on the samples in a file, and with what they chose given.
+
+    Of a classification, the method of the largest weight is given.
+    """
     import numpy as np
 
     import enhg
@@ -109,7 +112,8 @@ def choose(samples: str, *, runs: int) -> dict:
     name = preprocessing_name(automatic.structure_.preprocessing_)
     structure = enhg.ElasticNetHypergraph(preprocessing=name)
     labels = np.where(np.arange(len(X)) % 10 == 0, automatic.labels_, -1)
-    method = enhg.HypergraphClassifier(structure=automatic.graph_).fit(X, labels).method_
+    weights = enhg.HypergraphClassifier(structure=automatic.graph_).fit(X, labels).method_weights_
+    method = max(weights, key=lambda name: weights[name])
     learners = {
         "clustering": enhg.HypergraphClustering(10, random_state=0),
         "clustering, fixed": enhg.HypergraphClustering(

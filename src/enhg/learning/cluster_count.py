@@ -17,17 +17,13 @@ from enhg.learning.spectral import Spectrum, top_eigenpairs
 _MAX_CLUSTERS = 100
 # Lower bound of 1 − λ: below it, differences are due to single links rather than to clusters.
 _MIN_GAP = 0.005
-_NEAR_MAXIMUM = 0.9
-# Chosen in trials, as the numbers that follow (docs/method.md). With 1/8 the estimate of
-# scikit-learn's digits depends on the seed.
+# Chosen in trials, as the numbers that follow (docs/method.md).
 _EIGENGAP_WEIGHT = 1 / 4
 # Above that of Gaussian clouds and of the images of one digit.
 _MIN_STABILITY = 0.87
 # Above that of PIE and Caltech-101, where both estimates are alike and wrong.
 _MIN_RELIABLE_STABILITY = 0.95
-_MAX_DISAGREEMENT = 0.2  # relative, of the eigengap and of modularity
 _MIN_RELIABLE_SCORE = 2.5
-_MIN_RELIABLE_LEAD = 1.25
 # Of a larger dense graph, modularity takes far longer than the eigenvectors.
 _MAX_DENSE_VERTICES = 2000
 
@@ -127,8 +123,8 @@ def count_clusters(
     At 20 resolutions from 0.03 to 5.25, all vertices and four random subsets of 80 % of them are
     partitioned. The stability of a partition is its adjusted Rand index with that of a subset, in
     the mean over the subsets. The derivative is estimated from the ln k of all these partitions by
-    a Gaussian kernel of bandwidth 1/8, in which a resolution has the weight exp(−(ln γ)² / 4) times
-    the fourth power of its stability.
+    a Gaussian kernel of bandwidth 0.2, in which a resolution has the weight exp(−(ln γ)² / 4) times
+    its stability.
 
     The estimate is the number k ≥ 2 of the largest score. It is 1 if the eigengap is largest at 1
     and no partition has a stability of 0.87. It is reliable if all of these hold:
@@ -136,8 +132,7 @@ def count_clusters(
     - it is not 1, and the estimates by the eigengap alone and by modularity alone differ from it
       by at most 20 %;
     - its partition has a stability of at least 0.95;
-    - the eigengap score is at least 2.5, and at least 1.25 of that of every number that differs by
-      more than 10 %, and its number is not the largest considered.
+    - the eigengap score is at least 2.5, and its number is not the largest considered.
 
     Connected components with fewer than √n/2 vertices are left out. Of a dense graph of more than
     2000 vertices modularity is not computed; the estimate is that of the eigengap and not reliable.
@@ -188,7 +183,7 @@ def estimate_clusters(
     if len(gaps) < 2:  # two samples
         return ClusterCount(1, 1, False, gaps, spectrum.eigenvalues), spectrum, kept
     if part.is_dense and part.n_vertices > _MAX_DENSE_VERTICES:
-        by_eigengap = _first_near_maximum(gaps)
+        by_eigengap = int(gaps.argmax()) + 1
         count = ClusterCount(
             by_eigengap, _runner_up(gaps, by_eigengap), False, gaps, spectrum.eigenvalues,
             by_eigengap,
@@ -204,28 +199,22 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
     scores = np.zeros(max(len(gaps), len(levels)))
     scores[: len(levels)] = levels
     scores[1 : len(gaps)] += _EIGENGAP_WEIGHT * np.maximum(gaps[1:], 0)
-    by_eigengap = _first_near_maximum(gaps)
+    by_eigengap = int(gaps.argmax()) + 1
     is_stable = plateaus.largest_stability() >= _MIN_STABILITY
     by_modularity = int(levels.argmax()) + 1 if is_stable else 1
     k = 1 if by_eigengap == by_modularity == 1 else int(scores.argmax()) + 1
     stability = plateaus.stability_of(k)
     reliable = (
         k > 1
-        and max(abs(by_eigengap - k), abs(by_modularity - k)) <= _MAX_DISAGREEMENT * k
+        and max(abs(by_eigengap - k), abs(by_modularity - k)) <= TOLERANCE * k
         and stability >= _MIN_RELIABLE_STABILITY
-        and _is_clear(gaps, by_eigengap)
+        and by_eigengap < len(gaps)
+        and gaps[by_eigengap - 1] >= _MIN_RELIABLE_SCORE
     )
     return ClusterCount(
         k, _runner_up(scores, k), bool(reliable), scores, eigenvalues, by_eigengap, by_modularity,
         stability,
     )  # fmt: skip
-
-
-def _is_clear(gaps: NDArray, k: int) -> bool:
-    """Whether the eigengap score of k is large, and far larger than those of distant numbers."""
-    distant = np.abs(np.arange(1, len(gaps) + 1) - k) > TOLERANCE * k
-    lead = _MIN_RELIABLE_LEAD * gaps[distant].max(initial=0.0)
-    return bool(k < len(gaps) and gaps[k - 1] >= max(_MIN_RELIABLE_SCORE, lead))
 
 
 def large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
@@ -252,11 +241,6 @@ def eigengap_scores(eigenvalues: NDArray) -> NDArray:
     """k·ln(μ_{k+1} / μ_k) for k = 1, 2, …"""
     logs = np.log(np.maximum(1 - eigenvalues, _MIN_GAP))
     return np.arange(1, len(eigenvalues)) * np.diff(logs)
-
-
-def _first_near_maximum(gaps: NDArray) -> int:
-    """The smallest number whose eigengap score is at least 0.9 of the largest."""
-    return int(np.argmax(gaps >= _NEAR_MAXIMUM * gaps.max())) + 1
 
 
 def _runner_up(scores: NDArray, k: int) -> int:

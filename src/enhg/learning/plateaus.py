@@ -12,11 +12,8 @@ from enhg._protocol import GraphLike
 from enhg.modularity import partitions_over_resolutions
 
 RESOLUTIONS = np.geomspace(0.03, 5.25, 20)
-# Chosen in trials on the data sets of docs/method.md.
-_BANDWIDTH = 0.125  # of ln k
-_STABILITY_POWER = 4
 _N_SUBSETS, _SUBSET_FRACTION = 4, 0.8
-TOLERANCE = 0.1  # relative difference of two numbers of clusters that counts as none
+TOLERANCE = 0.2  # relative difference of two numbers of clusters that counts as none
 
 
 @dataclass(frozen=True)
@@ -42,24 +39,23 @@ class Plateaus:
         return float(self.stability[self._proper()].max(initial=0.0))
 
     def stability_of(self, n_clusters: int) -> float:
-        """The largest stability of a partition into that many clusters, or 10 % more or fewer."""
+        """The largest stability of a partition into that many clusters, or 20 % more or fewer."""
         near = np.abs(self.counts[:, 0] - n_clusters) <= TOLERANCE * n_clusters
         return float(self.stability[near & self._proper()].max(initial=0.0))
 
     def scores(self, max_clusters: int | None = None) -> NDArray:
         """The score of 1, 2, … clusters: an estimate of d ln γ / d ln k.
 
-        Resolutions γ are weighted by exp(−(ln γ)² / 4) and by the fourth power of the stability.
-        The score of one cluster, which has no end towards small resolutions, is 0.
+        Resolutions γ are weighted by exp(−(ln γ)² / 4) and by the stability. The score of one
+        cluster, which has no end towards small resolutions, is 0.
         """
         largest = max_clusters or int(self.counts[self._proper()].max(initial=2))
         k = np.arange(1, largest + 1)
         weights = np.exp(-(np.log(RESOLUTIONS) ** 2) / 4) * np.log(RESOLUTIONS[1] / RESOLUTIONS[0])
-        weights *= np.clip(self.stability, 0, 1) ** _STABILITY_POWER * self._proper()
-        distance = (np.log(self.counts)[:, :, None] - np.log(k)) / _BANDWIDTH
-        kernel = np.exp(-(distance**2) / 2).mean(axis=1)
-        # The kernel of a small k reaches no other number: its width is 1/k, that between numbers.
-        scores = weights @ kernel * np.minimum(k, 1 / (np.sqrt(2 * np.pi) * _BANDWIDTH))
+        weights *= np.clip(self.stability, 0, 1) * self._proper()
+        distance = (np.log(self.counts)[:, :, None] - np.log(k)) / TOLERANCE
+        kernel = np.exp(-(distance**2) / 2).mean(axis=1) / (np.sqrt(2 * np.pi) * TOLERANCE)
+        scores = weights @ kernel
         scores[0] = 0
         return np.asarray(scores)
 
