@@ -185,7 +185,7 @@ def quality(
         list[str] | None,
         typer.Argument(
             metavar="[PART]...",
-            help="settings preprocessing clustering classification uneven; all by default.",
+            help="settings preprocessing clustering classification uneven count; all by default.",
         ),
     ] = None,
     only: Annotated[

@@ -21,7 +21,12 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from threadpoolctl import threadpool_limits
 
-from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
+from enhg import (
+    ElasticNetHypergraph,
+    HypergraphClassifier,
+    HypergraphClustering,
+    count_clusters,
+)
 from enhg.exceptions import InputError
 from enhg.io import read_samples
 from experiments import selection
@@ -46,7 +51,7 @@ LABELS_PER_CLASS = (1, 3, 5)
 OURS = "enhg"
 HEADER = (
     "part", "data set", "kind", "thinned", "task", "labels", "method", "run", "ac", "nmi",
-    "accuracy", "modularity", "seconds",
+    "accuracy", "modularity", "classes", "estimate", "reliable", "seconds",
 )  # fmt: skip
 
 Samples = tuple[NDArray, NDArray]
@@ -196,6 +201,19 @@ def uneven_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     yield from classification_rows(X, y, run, counts=())
 
 
+def count_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
+    """Estimate the number of clusters."""
+    graph = ElasticNetHypergraph(n_jobs=1).fit(X).graph_
+    count = count_clusters(graph, random_state=run)
+    yield {
+        "task": "count",
+        "method": OURS,
+        "classes": len(np.unique(y)),
+        "estimate": count.n_clusters,
+        "reliable": "yes" if count.reliable else "no",
+    }
+
+
 def setting_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     """Cluster and classify the samples by every setting of `selection.GRID`."""
     labeled = draw_labels(y, SHARE, np.random.RandomState(run))
@@ -211,6 +229,7 @@ PARTS: dict[str, tuple[Callable[[NDArray, NDArray, int], Iterator[Row]], Sequenc
     "clustering": (clustering_rows, (WHOLE,), RUNS),
     "classification": (classification_rows, (WHOLE,), RUNS),
     "uneven": (uneven_rows, ("1:10", "1:30"), RUNS),
+    "count": (count_rows, (WHOLE, "1:10"), RUNS),
 }
 """Function, ratios of the class sizes and largest number of runs of the parts of the page."""
 

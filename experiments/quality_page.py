@@ -28,6 +28,7 @@ Scores = dict[tuple[str, ...], dict[str, list[float]]]  # by place, then by meth
 KindScores = dict[str, dict[str, float]]  # by method, then by kind of data
 
 _NEAR = {"ac": 0.01, "nmi": 0.01, "accuracy": 0.005}
+_COUNT_NEAR, _COUNT_FAR = 0.1, 0.2
 _METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 _TENTH = f"{SHARE:.0%}"
 _PLACE = ("data set", "labels")
@@ -59,6 +60,8 @@ def page(file: Path) -> str:
         uneven_ac=_table(uneven, "ac", _UNEVEN_PLACE),
         uneven_nmi=_table(uneven, "nmi", _UNEVEN_PLACE),
         uneven_accuracy=_table(uneven, "accuracy", _UNEVEN_PLACE),
+        count=_count_table(parts["count"]),
+        count_statement=_count_statement(parts["count"]),
         **_left_out_statements(parts["settings"], clustering, "clustering"),
         **_left_out_statements(parts["settings"], classification, "classification"),
         preprocessing=_preprocessing_table(parts["preprocessing"]),
@@ -162,6 +165,49 @@ def standing(scores: dict[str, dict[str, list[float]]], near: float) -> str:
     if not behind:
         return f"{text}."
     return f"{text}: {enumerated([f'{n} ({signed(gap)}, {best})' for gap, n, best in behind])}."
+
+
+# --- number of clusters ------------------------------------------------------------------------
+
+
+def _count_table(records: list[Record]) -> str:
+    """The estimates of all runs by data set and class sizes; reliable ones in bold."""
+    rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        rows[*(record[name] for name in (*_UNEVEN_PLACE, "classes")),].append(record)
+    lines = [[*place, ", ".join(map(_estimate, own))] for place, own in rows.items()]
+    return markdown([*_named(_UNEVEN_PLACE), "classes", "estimates"], lines).strip()
+
+
+def _estimate(record: Record) -> str:
+    return f"**{record['estimate']}**" if record["reliable"] == "yes" else record["estimate"]
+
+
+def _deviation(record: Record) -> float:
+    """The relative difference of an estimate and the number of classes."""
+    classes = int(record["classes"])
+    return abs(int(record["estimate"]) - classes) / classes
+
+
+def _count_statement(records: list[Record]) -> str:
+    """How many estimates are near the number of classes, and how many reliable ones are not."""
+    texts = []
+    for sizes in dict.fromkeys(record["thinned"] for record in records):
+        own = [record for record in records if record["thinned"] == sizes]
+        by_set: dict[str, list[bool]] = defaultdict(list)
+        for record in own:
+            by_set[record["data set"]].append(_deviation(record) <= _COUNT_NEAR)
+        most = sum(np.mean(near) > 1 / 2 for near in by_set.values())
+        reliable = [record for record in own if record["reliable"] == "yes"]
+        wrong = sum(_deviation(record) > _COUNT_FAR for record in reliable)
+        name = "On the whole data sets" if sizes == WHOLE else f"With class sizes {sizes}"
+        texts.append(
+            f"{name}, {sum(map(sum, by_set.values()))} of {len(own)} estimates are within "
+            f"{_COUNT_NEAR:.0%} of the number of classes, most of them on {most} of {len(by_set)} "
+            f"data sets; {len(reliable)} estimates are reliable, {wrong} of these more than "
+            f"{_COUNT_FAR:.0%} off."
+        )
+    return " ".join(texts)
 
 
 # --- a kind of data left out -------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_blobs
 
 from enhg import InputError
 from experiments import baselines, quality
@@ -52,6 +52,12 @@ def test_uneven_classes_are_clustered_and_classified(no_umap):
     scored = list(quality.uneven_rows(X[rows], Y[rows], 0))
     assert {row["task"] for row in scored} == {"clustering", "classification"}
     assert {row["labels"] for row in scored if row["task"] == "classification"} == {"10%"}
+
+
+def test_the_number_of_clusters_is_estimated():
+    samples, y = make_blobs(200, 30, centers=4, cluster_std=0.5, random_state=0)
+    (row,) = quality.count_rows(samples, y, 0)
+    assert (row["classes"], row["estimate"], row["reliable"]) == (4, 4, "yes")
 
 
 def test_labels_are_drawn_from_every_class():
