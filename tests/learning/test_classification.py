@@ -12,7 +12,7 @@ from enhg.exceptions import InputError
 from enhg.learning import classification
 from enhg.learning.scores import boundary_scores
 
-BALANCES = ("equal", "labels", "none")
+BALANCES = ("estimated", "equal", "labels", "none")
 # Vertices 0–5 hang together, 6–8 too, 9 is alone.
 THREE_COMPONENTS = Hypergraph.from_edges(
     [[0, 1, 2], [2, 3], [3, 4, 5], [6, 7, 8], [9]], weights=[1, 0.1, 1, 2, 1]
@@ -73,8 +73,10 @@ def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_balance
     hypergraph, y = soft
     model = on(hypergraph, alpha=alpha, class_balance=class_balance).fit(np.zeros((30, 1)), y)
     F, Y = dense_F(hypergraph, y, alpha)
-    if class_balance == "equal":
+    if class_balance in ("equal", "estimated"):
         F = F @ np.diag(1 / F.sum(axis=0))
+    if class_balance == "estimated":
+        F = F @ np.diag((F / F.sum(axis=1, keepdims=True)).sum(axis=0))
     if class_balance == "labels":
         F = F @ np.diag(Y.sum(axis=0) / F.sum(axis=0))
     expected = F / F.sum(axis=1, keepdims=True)
@@ -103,6 +105,21 @@ def test_class_balance_matters_as_alpha_tends_to_one(soft):
     by_labels = on(hypergraph, alpha=1 - 1e-6, class_balance="labels").fit(X, y)
     odds = by_labels.label_distributions_ / scaled.label_distributions_
     np.testing.assert_allclose(odds / odds[:, :1], np.tile([1, 0.5, 0.25], (30, 1)), rtol=1e-6)
+
+
+def test_estimated_sizes_of_classes():
+    """Two clusters of 10 and 40 samples, one label each, with a bridge."""
+    edges = [[*np.random.RandomState(e).choice(10, 4, replace=False)] for e in range(20)]
+    edges += [[*(10 + np.random.RandomState(e).choice(40, 4, replace=False))] for e in range(80)]
+    hypergraph = Hypergraph.from_edges([*edges, [0, 10], [1, 11], [2, 12]])
+    y = np.full(50, -1)
+    y[[5, 30]] = 0, 1
+    errors = {}
+    for balance in ("estimated", "equal"):
+        model = on(hypergraph, alpha=0.999, class_balance=balance).fit(np.zeros((50, 1)), y)
+        sums = model.label_distributions_.sum(axis=0)
+        errors[balance] = abs(sums / 50 - [0.2, 0.8]).max()
+    assert errors["estimated"] < errors["equal"]
 
 
 @pytest.mark.parametrize("class_balance", BALANCES)

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from enhg import Graph, Hypergraph, HypergraphClassifier, KNNHypergraph
 from enhg.learning.propagation import (
+    CLASS_BALANCES,
     METHODS,
     Propagation,
     cross_validate,
@@ -67,7 +68,7 @@ def test_folds_are_always_the_same():
 # --- ranks -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("class_balance", ["equal", "labels", "none"])
+@pytest.mark.parametrize("class_balance", CLASS_BALANCES)
 def test_ranks_are_those_of_classifiers_that_lack_the_hidden_labels(class_balance):
     given = labels_of_counts((8, 6, 5, 1, 3))
     Y = one_hot(given, 5)
@@ -184,7 +185,7 @@ def test_clusters_without_information_in_the_features_do_not_use_them():
     np.testing.assert_array_equal(model.transduction_, y)
 
 
-@pytest.mark.parametrize("class_balance", ["equal", "labels", "none"])
+@pytest.mark.parametrize("class_balance", CLASS_BALANCES)
 def test_classes_of_very_different_size(class_balance):
     """Ten to one in samples and in labels."""
     y = TARGETS[(TARGETS == 0) | (TARGETS == 1)]

@@ -30,11 +30,14 @@ from enhg.learning._base import (
 )
 from enhg.learning._labels import check_labels, missing_marker
 from enhg.learning.propagation import (
+    CLASS_BALANCES,
     METHODS,
+    ClassBalance,
     Method,
     Propagation,
     cross_validate,
     method_weights,
+    rows_to_sum_one,
 )
 from enhg.learning.queries import select_queries
 from enhg.learning.scores import boundary_scores
@@ -73,11 +76,18 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.
-    class_balance : {"equal", "labels", "none"}, default="equal"
-        Scaling of the columns of F. With diffusion, to equal sums, to sums in proportion to the
-        given labels, or none (the paper): without scaling, the class with most labels dominates as
-        α tends to 1. With Poisson learning, "equal" divides a column by the number of labels of
-        its class, and the others leave it as it is. "equal" suits classes of similar size.
+    class_balance : {"estimated", "equal", "labels", "none"}, default="estimated"
+        Scaling of the columns of F in diffusion, of labels or of class probabilities:
+
+        - "estimated": to sums in proportion to estimated sizes of the classes (an extension). These
+          are the sums of `label_distributions_` that "equal" gives;
+        - "equal": to equal sums, for classes that are known to have similar sizes;
+        - "labels": to sums in proportion to the number of given labels, for labels of a random
+          sample;
+        - "none": no scaling (the paper); the class with most labels dominates as α tends to 1.
+
+        With Poisson learning, the first two divide a column by the number of labels of its class,
+        and the others leave it as it is.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -149,7 +159,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         structure: BaseEstimator | GraphLike | None = None,
         method: Literal["auto", "diffusion", "poisson", "discriminant"] = "auto",
         alpha: float = 0.98,
-        class_balance: Literal["equal", "labels", "none"] = "equal",
+        class_balance: ClassBalance = "estimated",
         verbose: bool = False,
     ) -> None:
         self.structure = structure
@@ -183,7 +193,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        check_choice("class_balance", self.class_balance, ("equal", "labels", "none"))
+        check_choice("class_balance", self.class_balance, CLASS_BALANCES)
         check_choice("method", self.method, ("auto", *METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
 
@@ -197,7 +207,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         mean = np.zeros_like(Y)
         reached = np.ones((len(Y), 1), bool)
         for method, weight in self.method_weights_.items():
-            F = _rows_to_sum_one(propagation(method, Y))
+            F = rows_to_sum_one(propagation(method, Y))
             mean += weight * F
             reached &= F.max(axis=1, keepdims=True) > 0
         return mean * reached
@@ -269,7 +279,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         return Prediction(self._labels(codes), confidence, attachment.outlier_scores)
 
     def _distributions(self, memberships: Any) -> NDArray:
-        return _rows_to_sum_one(memberships @ self.label_distributions_)
+        return rows_to_sum_one(memberships @ self.label_distributions_)
 
     @property
     def spectrum_(self) -> Spectrum:
@@ -331,8 +341,3 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         model.method_weights_ = {name: weights[name] for name in METHODS if name in weights}
         model._set_labels(distributions, codes)
         return model
-
-
-def _rows_to_sum_one(F: NDArray) -> NDArray:
-    total = F.sum(axis=1, keepdims=True)
-    return np.divide(F, total, out=np.zeros_like(F), where=total > 0)

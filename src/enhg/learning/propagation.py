@@ -19,6 +19,8 @@ from enhg.learning.discriminants import discriminant_distributions, discriminant
 
 Method: TypeAlias = Literal["diffusion", "poisson", "discriminant"]
 METHODS: tuple[Method, ...] = get_args(Method)
+ClassBalance: TypeAlias = Literal["estimated", "equal", "labels", "none"]
+CLASS_BALANCES: tuple[ClassBalance, ...] = get_args(ClassBalance)
 
 _MOST_FOLDS = 5
 _FOLD_TOL = 1e-2
@@ -36,14 +38,14 @@ class Propagation:
         For "discriminant" only.
     alpha : float
         α in (0, 1).
-    class_balance : {"equal", "labels", "none"}
+    class_balance : {"estimated", "equal", "labels", "none"}
         See `HypergraphClassifier`.
     """
 
     graph: GraphLike
     samples: NDArray
     alpha: float
-    class_balance: Literal["equal", "labels", "none"]
+    class_balance: ClassBalance
 
     def __call__(self, method: Method, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
         """Return F, non-negative and balanced; rows of zeros where no label arrives.
@@ -64,11 +66,13 @@ class Propagation:
             F /= F.sum(axis=0)
         if self.class_balance == "labels":
             F *= Y.sum(axis=0)
+        if self.class_balance == "estimated":
+            F *= rows_to_sum_one(F).sum(axis=0)
         return F
 
     def _poisson(self, Y: NDArray, tol: float) -> NDArray:
         F = np.maximum(poisson(self.graph, Y, tol=tol), 0)
-        if self.class_balance == "equal":
+        if self.class_balance in ("estimated", "equal"):
             F /= Y.sum(axis=0)
         # F is zero in a component with labels of one class: the classes given there are equal.
         count, component = self.graph.connected_components()
@@ -163,3 +167,9 @@ def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
     rows = np.concatenate(members) if members else np.empty(0, np.intp)
     for fold in range(n_folds if len(rows) else 0):
         yield np.sort(rows[fold::n_folds])
+
+
+def rows_to_sum_one(F: NDArray) -> NDArray:
+    """Scale rows to sum 1; rows of zeros stay."""
+    total = F.sum(axis=1, keepdims=True)
+    return np.divide(F, total, out=np.zeros_like(F), where=total > 0)
