@@ -410,7 +410,7 @@ def choice(options: Options) -> Outcome:
     records, targets = [], []
     for count, limit in zip(options.sizes(5000, 70_000), (3.0, 1.2), strict=True):
         with _on_disk(SPARSE.replace(count=count).samples(options.data)) as file:
-            runs = 2 if count > _GROWING[-1] else 3
+            runs = 1 if count > _GROWING[-1] else 3
             record = measure.in_new_process("choose", samples=str(file), runs=runs)
         for task in ("clustering", "classification"):
             ratio = record["seconds"][task] / record["seconds"][f"{task}, fixed"]

@@ -57,17 +57,12 @@ def modularity(graph: GraphLike, labels: ArrayLike) -> float:
     0.5
     """
     check_graph(graph)
-    return float(modularity_of_clusters(graph, _checked_labels(labels, graph)).sum())
-
-
-def modularity_of_clusters(graph: GraphLike, labels: NDArray) -> NDArray:
-    """The summands of `modularity`, one for each cluster."""
+    clusters = _checked_labels(labels, graph)
     volumes = graph.vertex_degrees / graph.vertex_degrees.sum()
-    count = int(labels.max()) + 1
-    roots = np.zeros((len(labels), count))
-    roots[np.arange(len(labels)), labels] = np.sqrt(volumes)
-    within = (roots * (graph.theta @ roots)).sum(axis=0)
-    return np.asarray(within - np.bincount(labels, volumes, count) ** 2)
+    roots = np.zeros((len(clusters), int(clusters.max()) + 1))
+    roots[np.arange(len(clusters)), clusters] = np.sqrt(volumes)
+    within = (roots * (graph.theta @ roots)).sum()
+    return float(within - (np.bincount(clusters, volumes) ** 2).sum())
 
 
 def maximize_modularity(

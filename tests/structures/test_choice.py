@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
 
-from enhg import ElasticNetHypergraph, HyperedgeRule, self_representation
+from enhg import ElasticNetHypergraph, HyperedgeRule, Hypergraph, self_representation
 from enhg.datasets import load
 from enhg.modularity import maximize_modularity, modularity
 from enhg.preprocessing import SampleNormalizer, Smoothing, Whitening, preprocessing_name
+from enhg.structures import choice
 from enhg.structures.choice import choose_preprocessing, preprocessing_scores, sparse_error_weight
 
 
@@ -35,22 +36,54 @@ def test_faint_patterns_under_strong_light_are_whitened():
     assert choose_preprocessing(illuminated(10, 20, 60, noise=0.3)) == "whiten"
 
 
-def test_scores_are_modularities_of_hypergraphs():
+def largest_modularity(hypergraph):
+    starts = [maximize_modularity(hypergraph, random_state=seed) for seed in range(5)]
+    return max(modularity(hypergraph, labels) for labels in starts)
+
+
+def test_scores_are_adjusted_modularities_of_hypergraphs():
     X = make_blobs(150, 20, centers=5, cluster_std=0.5, random_state=0)[0]
     samples = SampleNormalizer().fit_transform(X)
     hypergraph = HyperedgeRule("top", 10).build(self_representation(samples).coefficients)
-    largest = max(
-        modularity(hypergraph, maximize_modularity(hypergraph, random_state=seed))
-        for seed in range(5)
-    )
-    assert preprocessing_scores(X)["zero_mean"] == pytest.approx(largest)
-
-
-def test_a_hypergraph_in_pieces_does_not_count():
-    # Orthogonal pairs: every pair is a component of its own, with the largest modularity possible.
+    largest = largest_modularity(hypergraph)
+    # every hyperedge with members drawn anew
     rng = np.random.default_rng(0)
-    pairs = np.repeat(np.eye(40), 2, axis=0) + 0.01 * rng.normal(size=(80, 40))
-    assert preprocessing_scores(pairs)["zero_mean"] < 0.2
+    columns = np.eye(150)
+    for i, column in enumerate(hypergraph.incidence.toarray().T):
+        memberships = np.delete(column, i)
+        columns[i] += np.insert(rng.permutation(memberships), i, 0)
+    chance = largest_modularity(Hypergraph(columns.T, hypergraph.weights))
+    expected = (largest - chance) / (1 - chance)
+    assert preprocessing_scores(X)["zero_mean"] == pytest.approx(expected, abs=0.05)
+
+
+def test_a_hypergraph_without_clusters_has_a_score_near_zero():
+    X = np.random.default_rng(0).normal(size=(300, 200))
+    samples = SampleNormalizer().fit_transform(X)
+    hypergraph = HyperedgeRule("top", 10).build(self_representation(samples).coefficients)
+    assert largest_modularity(hypergraph) > 0.3
+    assert abs(preprocessing_scores(X)["zero_mean"]) < 0.1
+
+
+def test_members_at_random_keep_sizes_centroids_and_numbers_of_hyperedges():
+    X = np.random.default_rng(0).normal(size=(40, 20))
+    hypergraph = HyperedgeRule("top", 5).build(self_representation(X).coefficients)
+    shuffled = choice._with_random_members(hypergraph)
+    np.testing.assert_allclose(shuffled.incidence.sum(axis=0), hypergraph.incidence.sum(axis=0))
+    assert (shuffled.incidence.toarray().diagonal() >= 1).all()
+    np.testing.assert_array_equal(shuffled.weights, hypergraph.weights)
+    assert (shuffled.incidence != hypergraph.incidence).nnz > 0
+
+
+def test_of_near_scores_the_first_is_chosen(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(120, 20))
+    for scores, name in (
+        ({"zero_mean": 0.5, "smooth": 0.5005, "whiten": 0.4}, "zero_mean"),
+        ({"zero_mean": 0.5, "smooth": 0.502, "whiten": 0.5025}, "smooth"),
+        ({"zero_mean": 0.5, "whiten": 0.6}, "whiten"),
+    ):
+        monkeypatch.setattr(choice, "preprocessing_scores", lambda _, scores=scores: scores)
+        assert choose_preprocessing(X) == name
 
 
 def test_many_features_are_not_whitened():

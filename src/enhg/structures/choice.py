@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from enhg._validation import check_samples, validated
 from enhg.hypergraph import Hypergraph
-from enhg.modularity import maximize_modularity, modularity_of_clusters
+from enhg.modularity import maximize_modularity, modularity
 from enhg.preprocessing._arrays import evenly_spaced
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES, make_preprocessing
 from enhg.preprocessing.smoothing import Smoothing
@@ -27,14 +28,16 @@ _WHITENED_ERROR_WEIGHT = 0.5
 # Members of the hyperedges compared. With 5 the hypergraphs of whitened samples fall into small
 # pieces, and whitened samples have few more than 10 coefficients.
 _MEMBERS = 10
-_RESTARTS = 5  # of the maximization of modularity, whose results differ a little
+_RESTARTS = 5  # of the maximization of modularity, whose results differ by about the following
+_TIE = 1e-3
 
 
 def choose_preprocessing(X: ArrayLike) -> str:
     """The name of the preprocessing that "auto" stands for; no labels are needed.
 
     Of "zero_mean", "smooth" and "whiten" it is the one whose elastic net hypergraph, of the 10
-    largest coefficients, has partitions of the largest modularity (see `preprocessing_scores`).
+    largest coefficients, has the largest modularity, adjusted for chance (see
+    `preprocessing_scores`); the earlier of two that differ by less than 0.001.
     Samples of fewer than 16 features, whose mean and length are a large part of their information,
     are lifted ("lift"). Fewer than 100 samples, whose modularity is mostly chance, get zero mean.
     Samples of more than 8192 features are not whitened.
@@ -59,16 +62,22 @@ def choose_preprocessing(X: ArrayLike) -> str:
     if len(samples) < _MIN_SAMPLES:
         return "zero_mean"
     scores = preprocessing_scores(samples)
-    return max(scores, key=lambda name: scores[name])
+    best = "zero_mean"
+    for name, score in scores.items():
+        best = name if score > scores[best] + _TIE else best
+    return best
 
 
 def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
-    """The modularity of each preprocessing that `choose_preprocessing` compares.
+    """The adjusted modularity of each preprocessing that `choose_preprocessing` compares.
 
-    The partition of the largest modularity is sought from five random starts, for any number of
-    clusters. Clusters of less than half a hyperedge are left out of the sum: a hypergraph that
-    falls into pieces has a large modularity and no clusters. At most 1500 samples, evenly spaced,
-    are used.
+        (Q − Q₀) / (1 − Q₀)
+
+    Q is the modularity of the best partition found from five random starts, for any number of
+    clusters. Q₀ is the same for a hypergraph without clusters, whose members are those of the
+    hyperedges in a random order: it is large if hyperedges have few members or overlap in few, as
+    those of samples that are whitened without need. Q alone would prefer these. At most 1500
+    samples, evenly spaced, are used.
 
     Parameters
     ----------
@@ -89,7 +98,7 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
                 continue
             transformer = make_preprocessing(name, samples)
             if not (isinstance(transformer, Smoothing) and transformer.n_steps_ == 0):
-                scores[name] = _largest_modularity(_hypergraph(transformer, samples))
+                scores[name] = _adjusted_modularity(_hypergraph(transformer, samples))
     return scores
 
 
@@ -105,13 +114,23 @@ def _hypergraph(transformer: Any, samples: NDArray) -> Hypergraph:
     return HyperedgeRule("top", _MEMBERS).build(representation.coefficients)
 
 
+def _adjusted_modularity(hypergraph: Hypergraph) -> float:
+    """1 for separate clusters, about 0 for a hypergraph without clusters."""
+    by_chance = _largest_modularity(_with_random_members(hypergraph))
+    return (_largest_modularity(hypergraph) - by_chance) / (1 - by_chance)
+
+
 def _largest_modularity(hypergraph: Hypergraph) -> float:
-    """The largest modularity found, summed over clusters of at least half a hyperedge."""
-    best, largest = 0.0, -np.inf
-    for seed in range(_RESTARTS):
-        labels = maximize_modularity(hypergraph, random_state=seed)
-        summands = modularity_of_clusters(hypergraph, labels)
-        if summands.sum() > largest:
-            largest = float(summands.sum())
-            best = float(summands[np.bincount(labels) > (_MEMBERS + 1) / 2].sum())
-    return best
+    partitions = [maximize_modularity(hypergraph, random_state=seed) for seed in range(_RESTARTS)]
+    return max(modularity(hypergraph, labels) for labels in partitions)
+
+
+def _with_random_members(hypergraph: Hypergraph) -> Hypergraph:
+    """The members of all hyperedges, except their centroids, in a random order."""
+    incidence = sparse.coo_array(hypergraph.incidence)
+    vertices, edges = incidence.coords
+    members = np.flatnonzero(vertices != edges)
+    shuffled = vertices.copy()
+    shuffled[members] = vertices[np.random.RandomState(0).permutation(members)]
+    entries = (incidence.data, (shuffled, edges))
+    return Hypergraph(sparse.csc_array(entries, shape=incidence.shape), hypergraph.weights)
