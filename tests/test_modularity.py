@@ -16,6 +16,7 @@ from enhg.exceptions import InputError
 from enhg.modularity import (
     maximize_modularity,
     modularity,
+    modularity_of_clusters,
     partition_by_modularity,
 )
 
@@ -56,6 +57,7 @@ def test_modularity_follows_its_definition(seed, labels):
         - (degrees[labels == c].sum() / degrees.sum()) ** 2
         for c in range(labels.max() + 1)
     ]
+    np.testing.assert_allclose(modularity_of_clusters(hypergraph, labels), expected, atol=1e-12)
     assert modularity(hypergraph, labels) == pytest.approx(sum(expected))
 
 

@@ -57,12 +57,17 @@ def modularity(graph: GraphLike, labels: ArrayLike) -> float:
     0.5
     """
     check_graph(graph)
-    clusters = _checked_labels(labels, graph)
+    return float(modularity_of_clusters(graph, _checked_labels(labels, graph)).sum())
+
+
+def modularity_of_clusters(graph: GraphLike, labels: NDArray) -> NDArray:
+    """The summands of `modularity`, one for each cluster."""
     volumes = graph.vertex_degrees / graph.vertex_degrees.sum()
-    roots = np.zeros((len(clusters), int(clusters.max()) + 1))
-    roots[np.arange(len(clusters)), clusters] = np.sqrt(volumes)
-    within = (roots * (graph.theta @ roots)).sum()
-    return float(within - (np.bincount(clusters, volumes) ** 2).sum())
+    count = int(labels.max()) + 1
+    roots = np.zeros((len(labels), count))
+    roots[np.arange(len(labels)), labels] = np.sqrt(volumes)
+    within = (roots * (graph.theta @ roots)).sum(axis=0)
+    return np.asarray(within - np.bincount(labels, volumes, count) ** 2)
 
 
 def maximize_modularity(

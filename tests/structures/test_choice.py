@@ -65,6 +65,13 @@ def test_a_hypergraph_without_clusters_has_a_score_near_zero():
     assert abs(preprocessing_scores(X)["zero_mean"]) < 0.1
 
 
+def test_a_hypergraph_in_pieces_does_not_count():
+    # Orthogonal pairs: every pair is a component of its own, with the largest modularity possible.
+    rng = np.random.default_rng(0)
+    pairs = np.repeat(np.eye(40), 2, axis=0) + 0.01 * rng.normal(size=(80, 40))
+    assert preprocessing_scores(pairs)["zero_mean"] < 0.2
+
+
 def test_members_at_random_keep_sizes_centroids_and_numbers_of_hyperedges():
     X = np.random.default_rng(0).normal(size=(40, 20))
     hypergraph = HyperedgeRule("top", 5).build(self_representation(X).coefficients)

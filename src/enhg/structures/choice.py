@@ -11,7 +11,7 @@ from scipy import sparse
 
 from enhg._validation import check_samples, validated
 from enhg.hypergraph import Hypergraph
-from enhg.modularity import maximize_modularity, modularity
+from enhg.modularity import maximize_modularity, modularity_of_clusters
 from enhg.preprocessing._arrays import evenly_spaced
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES, make_preprocessing
 from enhg.preprocessing.smoothing import Smoothing
@@ -74,10 +74,11 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
         (Q − Q₀) / (1 − Q₀)
 
     Q is the modularity of the best partition found from five random starts, for any number of
-    clusters. Q₀ is the same for a hypergraph without clusters, whose members are those of the
-    hyperedges in a random order: it is large if hyperedges have few members or overlap in few, as
-    those of samples that are whitened without need. Q alone would prefer these. At most 1500
-    samples, evenly spaced, are used.
+    clusters, summed over its clusters of at least half a hyperedge: a hypergraph in pieces has a
+    large modularity and no clusters. Q₀ is the same for a hypergraph without clusters, whose
+    members are those of the hyperedges in a random order: it is large if hyperedges have few
+    members, as those of samples that are whitened without need. Q alone would prefer these. At
+    most 1500 samples, evenly spaced, are used.
 
     Parameters
     ----------
@@ -121,8 +122,15 @@ def _adjusted_modularity(hypergraph: Hypergraph) -> float:
 
 
 def _largest_modularity(hypergraph: Hypergraph) -> float:
-    partitions = [maximize_modularity(hypergraph, random_state=seed) for seed in range(_RESTARTS)]
-    return max(modularity(hypergraph, labels) for labels in partitions)
+    """The largest modularity found, summed over clusters of at least half a hyperedge."""
+    best, largest = 0.0, -np.inf
+    for seed in range(_RESTARTS):
+        labels = maximize_modularity(hypergraph, random_state=seed)
+        summands = modularity_of_clusters(hypergraph, labels)
+        if summands.sum() > largest:
+            largest = float(summands.sum())
+            best = float(summands[np.bincount(labels) > (_MEMBERS + 1) / 2].sum())
+    return best
 
 
 def _with_random_members(hypergraph: Hypergraph) -> Hypergraph:
