@@ -92,8 +92,10 @@ def test_degrees_are_positive_and_the_root_of_degrees_is_an_eigenvector(structur
 def test_permuting_the_samples_permutes_the_structure(structure, digits):
     X = digits[0][:100]
     order = np.random.default_rng(0).permutation(len(X))
-    theta = structure().fit(X).graph_.theta_dense()
-    permuted = structure().fit(X[order]).graph_.theta_dense()
+    # "auto" compares modularities from random starts, which depend a little on the order.
+    made = structure(preprocessing="smooth")
+    theta = clone(made).fit(X).graph_.theta_dense()
+    permuted = clone(made).fit(X[order]).graph_.theta_dense()
     np.testing.assert_allclose(permuted, theta[np.ix_(order, order)], atol=2e-3)
 
 
