@@ -28,7 +28,6 @@ Setting = dict[str, dict[str, Any]]  # parameters of "structure", "clustering", 
 _RUNS = (1000, 1001, 1002)  # the tables use random states from 0
 _SHARE = 0.1
 _FLAT = 0.005  # difference of two means that the text calls small
-_DEFAULT_MEMBERS = (5, 7, 10)  # of HyperedgeRule's selection="top" with threshold=None
 _DRAWS = {
     "digits": Draw("digits", 10),
     "Yale B 10": Draw("yale-b", 10),
@@ -172,11 +171,8 @@ def _arguments(setting: Setting) -> str:
 def _default_arguments() -> str:
     """The default values of all parameters that are varied."""
     rule = HyperedgeRule()
-    values = (
-        METHODS["ENHG"].structure().get_params()
-        | rule.get_params()
-        | {"threshold": _DEFAULT_MEMBERS}
-    )
+    structure = METHODS["ENHG"].structure()
+    values = structure.get_params() | rule.get_params() | {"threshold": rule.thresholds}
     learners = {
         "clustering": HypergraphClustering().get_params(),
         "classification": HypergraphClassifier().get_params(),

@@ -26,11 +26,16 @@ from enhg import (
     HypergraphClassifier,
     HypergraphClustering,
     clustering_accuracy,
-    count_clusters,
 )
 from enhg.datasets import Dataset
 from experiments.paths import RESULTS
-from experiments.protocol import Draw, draw_labels, draw_labels_per_class, load_dataset
+from experiments.protocol import (
+    Draw,
+    draw_labels,
+    draw_labels_per_class,
+    estimated_count,
+    load_dataset,
+)
 from experiments.tabular import write_csv
 
 FOLDER = RESULTS / "practice"
@@ -125,17 +130,7 @@ def _new_samples_classified(
 
 def cluster_count(data: Dataset, run: int) -> Iterator[Row]:
     """Estimate the number of clusters."""
-    graph = ElasticNetHypergraph(n_jobs=1).fit(data.X).graph_
-    count = count_clusters(graph, random_state=run)
-    yield {
-        "classes": len(np.unique(data.y)),
-        "estimate": count.n_clusters,
-        "runner-up": count.runner_up,
-        "reliable": "yes" if count.reliable else "no",
-        "by the eigengap": count.by_eigengap,
-        "by modularity": count.by_modularity,
-        "stability": count.stability,
-    }
+    yield estimated_count(data.X, data.y, run)
 
 
 # --- outliers --------------------------------------------------------------------------------

@@ -21,7 +21,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, normalized_mutual_info_score
 from threadpoolctl import threadpool_limits
 
-from enhg import HypergraphClassifier, HypergraphClustering, clustering_accuracy
+from enhg import (
+    ElasticNetHypergraph,
+    HypergraphClassifier,
+    HypergraphClustering,
+    clustering_accuracy,
+    count_clusters,
+)
 from enhg.datasets import Dataset, load
 from experiments.methods import METHODS
 
@@ -194,6 +200,21 @@ def clustering_scores(y: NDArray, labels: NDArray) -> tuple[float, float]:
     """AC, and NMI normalized by the geometric mean of the entropies."""
     nmi = normalized_mutual_info_score(y, labels, average_method="geometric")
     return clustering_accuracy(y, labels), float(nmi)
+
+
+def estimated_count(X: NDArray, y: NDArray, run: int) -> Row:
+    """The number of classes, and the estimated number of clusters with its witnesses."""
+    graph = ElasticNetHypergraph(n_jobs=1).fit(X).graph_
+    count = count_clusters(graph, random_state=run)
+    return {
+        "classes": len(np.unique(y)),
+        "estimate": count.n_clusters,
+        "runner-up": count.runner_up,
+        "reliable": "yes" if count.reliable else "no",
+        "by the eigengap": count.by_eigengap,
+        "by modularity": count.by_modularity,
+        "stability": count.stability,
+    }
 
 
 def draw_labels(y: NDArray, share: float, random_state: np.random.RandomState) -> NDArray:

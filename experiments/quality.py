@@ -21,12 +21,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from threadpoolctl import threadpool_limits
 
-from enhg import (
-    ElasticNetHypergraph,
-    HypergraphClassifier,
-    HypergraphClustering,
-    count_clusters,
-)
+from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
 from enhg.exceptions import InputError
 from enhg.io import read_samples
 from experiments import selection
@@ -39,7 +34,13 @@ from experiments.baselines import (
     umap_embedding,
 )
 from experiments.paths import RESULTS
-from experiments.protocol import Draw, clustering_scores, draw_labels, draw_labels_per_class
+from experiments.protocol import (
+    Draw,
+    clustering_scores,
+    draw_labels,
+    draw_labels_per_class,
+    estimated_count,
+)
 from experiments.tabular import read_records, write_csv
 
 FILE = RESULTS / "quality.csv.gz"
@@ -203,15 +204,7 @@ def uneven_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
 
 def count_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     """Estimate the number of clusters."""
-    graph = ElasticNetHypergraph(n_jobs=1).fit(X).graph_
-    count = count_clusters(graph, random_state=run)
-    yield {
-        "task": "count",
-        "method": OURS,
-        "classes": len(np.unique(y)),
-        "estimate": count.n_clusters,
-        "reliable": "yes" if count.reliable else "no",
-    }
+    yield {"task": "count", "method": OURS} | estimated_count(X, y, run)
 
 
 def setting_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from enhg import ElasticNetHypergraph, HyperedgeRule, HypergraphClassifier, HypergraphClustering
 from enhg.hypergraph import Hypergraph
 from enhg.learning.partitions import METHODS
-from enhg.structures.choice import preprocessing_scores
+from enhg.structures.choice import choose_preprocessing, preprocessing_scores
 from experiments.protocol import clustering_scores
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 PREPROCESSINGS = ("zero_mean", "smooth", "whiten")
 """What `preprocessing="auto"` compares."""
 
-_THRESHOLDS: tuple[int | tuple[int, ...], ...] = (5, 10, (5, 7, 10), 20)
+_THRESHOLDS = (5, 10, None, 20)
 _LAMS = (5, 20)
 CLASSIFICATION_METHODS = ("diffusion", "poisson", "discriminant")
 
@@ -37,15 +37,15 @@ class Setting:
     Attributes
     ----------
     preprocessing : str
-    threshold : int or tuple of int
-        Of `HyperedgeRule`.
+    threshold : int or None
+        Of `HyperedgeRule`; its default if None.
     lam : int
     method : str
         Of `HypergraphClustering` or `HypergraphClassifier`.
     """
 
     preprocessing: str = "auto"
-    threshold: int | tuple[int, ...] = (5, 7, 10)
+    threshold: int | None = None
     lam: int = 5
     method: str = "auto"
 
@@ -85,8 +85,7 @@ def setting_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator
     run : int
         Random state of the clustering.
     """
-    scores = preprocessing_scores(X)
-    auto = max(scores, key=lambda name: scores[name])
+    auto = choose_preprocessing(X)
     for lam, preprocessing in product(_LAMS, PREPROCESSINGS):
         model = ElasticNetHypergraph(preprocessing=preprocessing, lam=lam, n_jobs=1).fit(X)
         coefficients = model.representation_.coefficients
@@ -101,7 +100,7 @@ def setting_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator
                     yield row | {"method": str(Setting(method=method))}
 
 
-def _methods(is_chosen: bool, threshold: int | tuple[int, ...], lam: int) -> list[tuple[str, str]]:
+def _methods(is_chosen: bool, threshold: int | None, lam: int) -> list[tuple[str, str]]:
     """Tasks and methods of a hypergraph: "auto", and on the default hypergraph all others."""
     tasks = [("clustering", "auto"), ("classification", "auto")]
     if is_chosen and Setting(threshold=threshold, lam=lam) == Setting():

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +23,10 @@ _MIN_GAIN = 1e-10
 _RESOLUTIONS = (1e-2, 1e4)
 _MAX_STEPS = 40
 _RESTARTS = 10  # at the resolution that gives the number of clusters
+# Difference of two modularities that is no reason for a choice: random starts differ by about this.
+_TIE = 1e-3
+
+_Name = TypeVar("_Name", bound=str)
 
 
 def modularity(graph: GraphLike, labels: ArrayLike) -> float:
@@ -110,6 +117,29 @@ def maximize_modularity(
     check_graph(graph)
     check_positive("resolution", resolution)
     return _Moves(graph, random_state).partition(resolution)
+
+
+def most_modular(scores: Mapping[_Name, float]) -> _Name:
+    """Return the name of the largest modularity, the first of those that differ by at most 0.001.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        Modularities by name; those that come first are preferred.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> most_modular({"spectral": 0.8, "merging": 0.8005})
+    'spectral'
+    """
+    best, *others = scores
+    for name in others:
+        best = name if scores[name] > scores[best] + _TIE else best
+    return best
 
 
 def partitions_over_resolutions(

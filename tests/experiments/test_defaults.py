@@ -30,7 +30,7 @@ def test_the_page_orders_settings_by_their_mean(small, one_process, tmp_path, mo
 
 def test_the_defaults_are_shown_as_they_are():
     own = METHODS["ENHG"].structure()
-    rule = HyperedgeRule(threshold=defaults._DEFAULT_MEMBERS)
+    rule = HyperedgeRule(threshold=HyperedgeRule().thresholds)
     arguments = f"dict({defaults._default_arguments()})"
     shown = eval(arguments, {"HyperedgeRule": HyperedgeRule})
     assert shown.pop("hyperedges").get_params() == rule.get_params()

@@ -226,9 +226,12 @@ def learner_from_state(kind: type, state: State) -> Any:
     return learner
 
 
-def require_method_scores(state: State, methods: tuple[str, ...]) -> dict[str, float]:
-    """Return the entry "method_scores" of a state: a number for some of the methods."""
-    scores = require_state(state, "method_scores")
-    for name, value in scores.items():
-        require(name in methods and type(value) is float and value <= 1, "method_scores")
-    return scores
+def require_by_method(state: State, entry: str, methods: tuple[str, ...]) -> dict[Any, float]:
+    """Return an entry of a state that has a number of at most 1 for some of the methods.
+
+    They are in the order of `methods`.
+    """
+    values = require_state(state, entry)
+    for name, value in values.items():
+        require(name in methods and type(value) is float and value <= 1, entry)
+    return {name: values[name] for name in methods if name in values}

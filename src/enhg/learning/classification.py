@@ -10,13 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from enhg._npz import (
-    State,
-    require,
-    require_array,
-    require_indices,
-    require_state,
-)
+from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._validation import check_choice, check_fraction
@@ -26,6 +20,7 @@ from enhg.learning._base import (
     fit_structure,
     learner_from_state,
     learner_to_state,
+    require_by_method,
     validate_samples,
 )
 from enhg.learning._labels import check_labels, missing_marker
@@ -333,11 +328,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         codes = require_indices(state, "given_codes", k)
         require(len(codes) == len(labeled), "given_codes")
         require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
-        weights = require_state(state, "method_weights")
-        for name, weight in weights.items():
-            require(name in METHODS and type(weight) is float and weight > 0, "method_weights")
+        weights = require_by_method(state, "method_weights", METHODS)
+        require(all(weight > 0 for weight in weights.values()), "method_weights")
         require(bool(np.isclose(sum(weights.values()), 1)), "method_weights")
         model.classes_, model.labeled_indices_ = classes, labeled
-        model.method_weights_ = {name: weights[name] for name in METHODS if name in weights}
+        model.method_weights_ = weights
         model._set_labels(distributions, codes)
         return model

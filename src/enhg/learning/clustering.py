@@ -30,7 +30,7 @@ from enhg.learning._base import (
     fit_structure,
     learner_from_state,
     learner_to_state,
-    require_method_scores,
+    require_by_method,
     validate_samples,
 )
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
@@ -153,7 +153,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     confidence_: NDArray
     spectrum_: Spectrum
     method_: Method
-    method_scores_: dict[str, float]
+    method_scores_: dict[Method, float]
     refined_: bool
     boundary_scores_: NDArray
     outlier_scores_: NDArray
@@ -370,7 +370,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         model.boundary_scores_ = require_scores(state, "boundary_scores", n)
         model.method_ = require_value(state, "method", str)
         require(model.method_ in METHODS, "method")
-        model.method_scores_ = require_method_scores(state, METHODS)
+        model.method_scores_ = require_by_method(state, "method_scores", METHODS)
         model.refined_ = require_value(state, "refined", bool)
         model.spectrum_ = Spectrum.from_state(require_state(state, "spectrum"))
         require(len(model.spectrum_.eigenvectors) == n, "spectrum")

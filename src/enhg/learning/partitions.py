@@ -11,13 +11,11 @@ from sklearn.cluster import KMeans
 
 from enhg._protocol import GraphLike
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
-from enhg.modularity import modularity, partition_by_modularity
+from enhg.modularity import modularity, most_modular, partition_by_modularity
 
 Method = Literal["spectral", "resolvent", "modularity", "merging"]
 METHODS: tuple[Method, ...] = get_args(Method)
 _OVERSAMPLING = {"modularity": 1, "merging": 2}
-# Random starts of the maximization of modularity differ by about as much.
-_TIE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Partition:
 
     labels: NDArray
     method: Method
-    scores: dict[str, float]
+    scores: dict[Method, float]
 
 
 def find_partition(
@@ -70,21 +68,19 @@ def find_partition(
     names: tuple[Method, ...] = METHODS if method == "auto" else (method,)
     if method == "auto" and graph.is_dense:
         names = ("spectral", "resolvent")
-    best: Partition | None = None
-    scores: dict[str, float] = {}
+    partitions: dict[Method, NDArray] = {}
     for name in names:
         if name in _OVERSAMPLING:
-            labels = partition_by_modularity(
+            partitions[name] = partition_by_modularity(
                 graph, n_clusters, oversampling=_OVERSAMPLING[name], random_state=seed
             )
         else:
             points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
-            labels = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points).labels_
-        scores[name] = modularity(graph, labels)
-        if best is None or scores[name] > scores[best.method] + _TIE:
-            best = Partition(np.asarray(labels, dtype=np.int64), name, scores)
-    assert best is not None
-    return best
+            kmeans = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)
+            partitions[name] = kmeans.labels_
+    scores = {name: modularity(graph, labels) for name, labels in partitions.items()}
+    best = most_modular(scores)
+    return Partition(np.asarray(partitions[best], dtype=np.int64), best, scores)
 
 
 def weighting_of(method: Method) -> EigenvectorWeighting:

@@ -63,7 +63,8 @@ class Propagation:
         P = discriminant_distributions(self._features, Y) if method == "discriminant" else Y
         F = np.maximum(diffuse(self.graph.theta, P, self.alpha, tol=tol), 0)
         if self.class_balance != "none":
-            F /= F.sum(axis=0)
+            sums = F.sum(axis=0)
+            F /= np.where(sums > 0, sums, 1)
         if self.class_balance == "labels":
             F *= Y.sum(axis=0)
         if self.class_balance == "estimated":

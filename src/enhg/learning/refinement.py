@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import diffuse
 from enhg.learning.discriminants import discriminant_features, fit_discriminants
+from enhg.learning.propagation import Propagation
 
 # The most confident part of every cluster, to which discriminants are fitted.
 _CONFIDENT = 0.8
@@ -74,12 +75,11 @@ def _held_out_errors(
 ) -> tuple[int, int]:
     """The errors of discriminants and of diffusion on held-out halves of the clusters."""
     first = _halves(labels, rng)
+    propagation = Propagation(graph, features, _HELD_OUT_ALPHA, "equal")
     by_discriminants = by_diffusion = 0
     for given in (first, ~first):
         indicator = _indicator(np.where(given, labels, -1), n_clusters)
-        diffused = np.maximum(diffuse(graph.theta, indicator, _HELD_OUT_ALPHA, tol=_TOL), 0)
-        sums = diffused.sum(axis=0)
-        diffused /= np.where(sums > 0, sums, 1)
+        diffused = propagation("diffusion", indicator, tol=_TOL)
         model = fit_discriminants(features[given], labels[given], n_clusters)
         probabilities = model.probabilities(features[~given])
         by_discriminants += int((probabilities.argmax(axis=1) != labels[~given]).sum())

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from enhg._validation import check_samples, validated
 from enhg.hypergraph import Hypergraph
-from enhg.modularity import maximize_modularity, modularity_of_clusters
+from enhg.modularity import maximize_modularity, modularity_of_clusters, most_modular
 from enhg.preprocessing._arrays import evenly_spaced
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES, make_preprocessing
 from enhg.preprocessing.smoothing import Smoothing
@@ -28,8 +28,7 @@ _WHITENED_ERROR_WEIGHT = 0.5
 # Members of the hyperedges compared. With 5 the hypergraphs of whitened samples fall into small
 # pieces, and whitened samples have few more than 10 coefficients.
 _MEMBERS = 10
-_RESTARTS = 5  # of the maximization of modularity, whose results differ by about the following
-_TIE = 1e-3
+_RESTARTS = 5  # of the maximization of modularity
 
 
 def choose_preprocessing(X: ArrayLike) -> str:
@@ -61,11 +60,7 @@ def choose_preprocessing(X: ArrayLike) -> str:
         return "lift"
     if len(samples) < _MIN_SAMPLES:
         return "zero_mean"
-    scores = preprocessing_scores(samples)
-    best = "zero_mean"
-    for name, score in scores.items():
-        best = name if score > scores[best] + _TIE else best
-    return best
+    return most_modular(preprocessing_scores(samples))
 
 
 def preprocessing_scores(X: ArrayLike) -> dict[str, float]:

@@ -97,11 +97,12 @@ class HyperedgeRule(BaseEstimator):
         check_choice("membership", self.membership, ("soft", "binary"))
         weightings = ("product", "cosine", "uniform", "coefficient_sum")
         check_choice("weighting", self.weighting, weightings)
-        for value in self._thresholds:
+        for value in self.thresholds:
             self._check_threshold(value)
 
     @property
-    def _thresholds(self) -> tuple[float, ...]:
+    def thresholds(self) -> tuple[float, ...]:
+        """`threshold` as a tuple, the default of the selection if it is None."""
         if self.threshold is None:
             return _THRESHOLDS[self.selection]
         if not isinstance(self.threshold, tuple | list):
@@ -145,7 +146,7 @@ class HyperedgeRule(BaseEstimator):
         magnitudes = _magnitudes(z, positive=self.positive)
         if self.symmetrize:
             magnitudes = sparse.csr_array(magnitudes + magnitudes.T) / 2
-        selected = [self._select(magnitudes, threshold) for threshold in self._thresholds]
+        selected = [self._select(magnitudes, threshold) for threshold in self.thresholds]
         incidence = [incidence_matrix(self._memberships(members)) for members in selected]
         weights = [replace_zeros(self._weights(z, members)) for members in selected]
         return Hypergraph(sparse.hstack(incidence, format="csr"), np.concatenate(weights))
@@ -169,7 +170,7 @@ class HyperedgeRule(BaseEstimator):
         array([[0. , 0.5, 0.3, 0. ]])
         """
         most = max if self.selection == "top" else min
-        return self._select(self._compared(coefficients), most(self._thresholds))
+        return self._select(self._compared(coefficients), most(self.thresholds))
 
     def memberships(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
         """h(j, eᵢ) of the members j of row i, without the centroid, the mean over the thresholds.
@@ -183,7 +184,7 @@ class HyperedgeRule(BaseEstimator):
         csr_array of shape (n_rows, n_samples)
         """
         z = self._compared(coefficients)
-        shares = [self._memberships(self._select(z, value)) for value in self._thresholds]
+        shares = [self._memberships(self._select(z, value)) for value in self.thresholds]
         return sparse.csr_array(sum(shares[1:], start=shares[0]) / len(shares))
 
     def _compared(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
