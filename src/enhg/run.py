@@ -137,7 +137,7 @@ class Spreading:
     Attributes
     ----------
     method_weights : dict of str to float
-        The weights of "diffusion", "poisson" and "discriminant", as far as they were used.
+        The weights of the methods of `HypergraphClassifier.method_weights_`.
     n_given : int
         Number of given labels.
     n_disputed : int

@@ -1,20 +1,26 @@
-"""Cross-validation of the methods on the given labels, and their weights."""
+"""Combination of the methods: cross-validation on the given labels, weights, self-training."""
 
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg import Graph, Hypergraph, HypergraphClassifier, KNNHypergraph
+from enhg.learning.discriminants import discriminant_features, most_confident
 from enhg.learning.propagation import (
     CLASS_BALANCES,
     METHODS,
     Propagation,
-    cross_validate,
+    combine,
+    estimate_class_sizes,
     folds,
-    method_weights,
+    rank_weights,
+    rows_to_sum_one,
+    sum_of_reciprocal_ranks,
+    weighted_mean,
 )
 
 X, TARGETS = load_digits(n_class=5, return_X_y=True)
@@ -68,44 +74,60 @@ def test_folds_are_always_the_same():
 # --- ranks -----------------------------------------------------------------------------------
 
 
+def test_the_rank_is_the_place_in_the_sorted_row():
+    rows = np.random.default_rng(0).uniform(size=(40, 6))
+    codes = np.arange(40) % 6
+    order = np.argsort(-rows, axis=1).tolist()
+    places = [1 + row.index(code) for row, code in zip(order, codes, strict=True)]
+    expected = np.sum(1 / np.array(places))
+    assert sum_of_reciprocal_ranks(rows, codes) == pytest.approx(expected)
+
+
+def test_of_equal_entries_the_rank_is_the_last():
+    assert sum_of_reciprocal_ranks(np.zeros((2, 4)), np.array([0, 3])) == 2 / 4
+    assert sum_of_reciprocal_ranks(np.array([[2.0, 2, 1]]), np.array([0])) == 1 / 2
+
+
+# --- the weights -----------------------------------------------------------------------------
+
+
+def propagation_of(given, class_balance="estimated", graph=GRAPH, samples=X):
+    Y = one_hot(given, given.max() + 1)
+    return Propagation(graph, discriminant_features(samples), Y, 0.98, class_balance)
+
+
+def distributions(given, method, class_balance):
+    model = HypergraphClassifier(structure=GRAPH, method=method, class_balance=class_balance)
+    return model.fit(X, given).label_distributions_
+
+
 @pytest.mark.parametrize("class_balance", CLASS_BALANCES)
-def test_ranks_are_those_of_classifiers_that_lack_the_hidden_labels(class_balance):
+def test_weights_are_those_of_classifiers_that_lack_the_hidden_labels(class_balance):
     given = labels_of_counts((8, 6, 5, 1, 3))
-    Y = one_hot(given, 5)
-    ranks = cross_validate(Propagation(GRAPH, X, 0.98, class_balance), Y)
-    for method in METHODS:
-        reciprocal = []
-        for hidden in folds(Y):
-            partial = given.copy()
-            partial[hidden] = -1
-            model = HypergraphClassifier(
-                structure=GRAPH, method=method, class_balance=class_balance
-            )
-            rows = model.fit(X, partial).label_distributions_[hidden]
-            order = np.argsort(-rows, axis=1).tolist()
-            places = [row.index(own) for row, own in zip(order, given[hidden], strict=True)]
-            reciprocal.extend(1 / (1 + np.array(places)))
-        assert ranks[method].sum() == pytest.approx(np.sum(reciprocal), abs=1.5)
-
-
-def test_a_hidden_label_that_no_label_reaches_has_the_last_rank():
-    """Pairs: the other sample of a pair has the label of its class."""
-    pairs = Hypergraph.from_edges([[0, 1], [2, 3], [4, 5], [6, 7]])
-    Y = one_hot([0, 0, 1, 1, 0, -1, 1, -1], 2)
-    ranks = cross_validate(Propagation(pairs, np.zeros((8, 1)), 0.98, "equal"), Y)
-    # The labels of samples 4 and 6 do not reach the hidden sample, alone in its pair.
-    for method in ("diffusion", "poisson"):
-        assert sorted(ranks[method]) == [1 / 2, 1 / 2, 1, 1, 1, 1]
+    sums = dict.fromkeys(METHODS, 0.0)
+    for hidden in folds(one_hot(given, 5)):
+        partial = given.copy()
+        partial[hidden] = -1
+        for method in METHODS:
+            rows = distributions(partial, method, class_balance)[hidden]
+            sums[method] += sum_of_reciprocal_ranks(rows, given[hidden])
+    _, weights = combine(propagation_of(given, class_balance))
+    for one, other in ((0, 1), (1, 2)):
+        one, other = METHODS[one], METHODS[other]
+        if one in weights and other in weights:
+            ratio = np.log(weights[one] / weights[other])
+            assert ratio == pytest.approx(sums[one] - sums[other], abs=0.5)  # folds have a low tol
 
 
 def test_propagation_that_does_not_converge_in_the_folds_gives_no_warning(monkeypatch):
-    from enhg.learning import diffusion
+    from enhg.learning import diffusion, propagation
 
+    given = labels_of_counts((4, 4, 4, 4, 4))
+    hidden = list(folds(one_hot(given, 5)))
     monkeypatch.setattr(diffusion, "_MAX_ITERATIONS", 2)
-    Y = one_hot(labels_of_counts((4, 4, 4, 4, 4)), 5)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        assert cross_validate(Propagation(GRAPH, X, 0.98, "equal"), Y)
+        assert propagation._cross_validate(propagation_of(given), hidden)
 
 
 # --- the choice ------------------------------------------------------------------------------
@@ -116,15 +138,18 @@ def fitted(given, structure=GRAPH, samples=X, **options):
 
 
 def test_the_distributions_are_means_of_those_of_the_methods():
+    """What is left of the distributions is self-training's: distributions as well."""
     for count in (2, 5, 20):
         given = labels_of_counts((count,) * 5)
         model = fitted(given)
-        weights = model.method_weights_
+        weights = dict(model.method_weights_)
         assert sum(weights.values()) == pytest.approx(1)
-        mean = sum(w * fitted(given, method=m).label_distributions_ for m, w in weights.items())
-        np.testing.assert_allclose(model.label_distributions_, mean, atol=1e-9)
-        np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
         assert fitted(given).method_weights_ == weights
+        share = weights.pop("self_training", 0)
+        mean = sum(w * fitted(given, method=m).label_distributions_ for m, w in weights.items())
+        rest = model.label_distributions_ - mean
+        np.testing.assert_allclose(rest.sum(axis=1), share, atol=1e-9)
+        assert rest.min() > -1e-9
 
 
 def test_one_method_has_all_the_weight():
@@ -132,35 +157,127 @@ def test_one_method_has_all_the_weight():
         assert fitted(labels_of_counts((3,) * 5), method=method).method_weights_ == {method: 1.0}
 
 
-def ranks_of_sums(*sums):
-    """Three ranks for each method, whose reciprocals have the given sums."""
-    return {m: np.full(3, total / 3) for m, total in zip(METHODS, sums, strict=True)}
+def weights_of_sums(*sums):
+    return rank_weights(dict(zip(METHODS, sums, strict=True)))
 
 
 def test_weights_by_the_exponential_of_the_sums():
-    weights = method_weights(ranks_of_sums(2.0, 1.0, 2.0))
+    weights = weights_of_sums(2.0, 1.0, 2.0)
     assert weights["diffusion"] == pytest.approx(weights["discriminant"])
     assert weights["diffusion"] / weights["poisson"] == pytest.approx(np.e)
     assert sum(weights.values()) == pytest.approx(1)
 
 
 def test_small_weights_are_left_out():
-    weights = method_weights(ranks_of_sums(20.0, 12.0, 19.0))
+    weights = weights_of_sums(20.0, 12.0, 19.0)
     assert set(weights) == {"diffusion", "discriminant"}
     assert sum(weights.values()) == pytest.approx(1)
-    assert method_weights(ranks_of_sums(900.0, 1800.0, 10.0)) == {"poisson": 1.0}
-
-
-def test_a_single_label_per_class_is_spread_by_poisson_learning():
-    assert fitted(labels_of_counts((1,) * 5)).method_weights_ == {"poisson": 1.0}
+    assert weights_of_sums(900.0, 1800.0, 10.0) == {"poisson": 1.0}
 
 
 def test_one_class_with_two_labels_is_enough_for_weights():
-    ranks = cross_validate(
-        Propagation(GRAPH, X, 0.98, "equal"), one_hot(labels_of_counts((2, 1, 1, 1, 1)), 5)
-    )
-    assert {len(part) for part in ranks.values()} == {2}
-    assert fitted(labels_of_counts((2, 1, 1, 1, 1))).method_weights_ == method_weights(ranks)
+    assert len(fitted(labels_of_counts((2, 1, 1, 1, 1))).method_weights_) == 4
+
+
+# --- self-training ---------------------------------------------------------------------------
+
+
+def test_a_single_label_per_class_is_spread_by_self_training():
+    """From diffusion and Poisson learning, and better than both."""
+    given = labels_of_counts((1,) * 5)
+    model = fitted(given)
+    assert model.method_weights_ == {"self_training": 1.0}
+    propagation = propagation_of(given)
+    start = sum(propagation.distributions(m) for m in ("diffusion", "poisson")) / 2
+    expected = propagation.diffused(propagation.self_trained(start), 0.98)
+    np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-9)
+    right = (model.transduction_ == TARGETS).mean()
+    for method in METHODS:
+        assert right >= (fitted(given, method=method).transduction_ == TARGETS).mean()
+
+
+def test_self_training_fits_discriminants_to_labels_and_confident_predictions():
+    """scikit-learn's discriminants, of the same samples, predict the same classes."""
+    given = labels_of_counts((3,) * 5)
+    propagation = propagation_of(given)
+    start = propagation.distributions("diffusion")
+    P = propagation.self_trained(start)
+    codes = np.where(given >= 0, given, start.argmax(axis=1))
+    used = given >= 0
+    for code in range(5):
+        others = np.flatnonzero((codes == code) & (given < 0))
+        order = others[np.argsort(-start[others].max(axis=1), kind="stable")]
+        used[order[: int(np.ceil(0.8 * len(others)))]] = True
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=np.full(5, 0.2))
+    predicted = model.fit(propagation.features[used], codes[used]).predict(propagation.features)
+    assert (P.argmax(axis=1) == predicted)[given < 0].mean() > 0.98
+    np.testing.assert_array_equal(P[given >= 0], one_hot(given, 5)[given >= 0])
+
+
+def test_self_training_does_not_use_samples_that_no_label_reaches():
+    """The last two samples, far from all others, would change the covariance."""
+    given = labels_of_counts((3,) * 5)
+    samples = np.r_[X, 50 * np.eye(64)[:2]]
+    reached = propagation_of(given).distributions("diffusion")
+    with_zeros = np.r_[reached, np.zeros((2, 5))]
+    propagation = propagation_of(np.r_[given, [-1, -1]], samples=samples)
+    P = propagation.self_trained(with_zeros)
+    np.testing.assert_allclose(P[:-2], propagation_of(given).self_trained(reached), atol=1e-9)
+
+
+def test_the_most_confident_part_of_every_class():
+    codes = np.array([0] * 10 + [2] * 3 + [1])
+    confidence = np.r_[np.arange(10), 3, 1, 2, 0.5]
+    np.testing.assert_array_equal(most_confident(codes, confidence), [*range(2, 14)])
+    confidence[10:13] = 0.5, 0.1, 0.2
+    np.testing.assert_array_equal(most_confident(np.zeros(5, int), np.arange(5)), [1, 2, 3, 4])
+
+
+def test_the_mean_is_zero_where_a_method_does_not_reach():
+    parts = {"diffusion": np.array([[1.0, 0], [0, 0]]), "poisson": np.array([[0.0, 1], [0, 1]])}
+    mean = weighted_mean(parts, {"diffusion": 0.25, "poisson": 0.75})
+    np.testing.assert_array_equal(mean, [[0.25, 0.75], [0, 0]])
+    np.testing.assert_array_equal(weighted_mean(parts, {"poisson": 1.0}), parts["poisson"])
+
+
+# --- sizes of the classes --------------------------------------------------------------------
+
+
+def test_sizes_are_those_by_diffusion_where_label_counts_say_nothing():
+    sizes = np.array([1.0, 10, 100])
+    for counts in ([4, 4, 4], [9, 3, 1], [2, 1, 2]):
+        estimated, weight = estimate_class_sizes(sizes, np.array(counts))
+        assert weight == pytest.approx(0)
+        np.testing.assert_allclose(estimated, sizes)
+
+
+def test_sizes_are_the_geometric_mean_where_label_counts_agree():
+    estimated, weight = estimate_class_sizes(np.array([1.0, 2, 4]), np.array([1, 4, 16]))
+    assert weight == pytest.approx(0.5)
+    np.testing.assert_allclose(estimated, np.sqrt([1, 8, 64]))
+
+
+def test_the_weight_of_label_counts_is_half_the_correlation():
+    rng = np.random.default_rng(0)
+    sizes, counts = rng.uniform(1, 9, 20), rng.integers(1, 9, 20)
+    counts[sizes > 5] += 5
+    _, weight = estimate_class_sizes(sizes, counts)
+    assert weight == pytest.approx(np.corrcoef(np.log(sizes), np.log(counts))[0, 1] / 2)
+
+
+def test_all_methods_have_the_same_sizes_of_classes():
+    given = labels_of_counts((12, 2, 4, 4, 4))
+    estimated, equal = (propagation_of(given, balance) for balance in ("estimated", "equal"))
+    by_diffusion = equal.distributions("diffusion").sum(axis=0)
+    sizes, weight = estimate_class_sizes(by_diffusion, np.array([12, 2, 4, 4, 4]))
+    for method in ("diffusion", "discriminant"):
+        scaled = rows_to_sum_one(equal.distributions(method) * sizes)
+        np.testing.assert_allclose(estimated.distributions(method), scaled, atol=1e-6)
+    scaled = rows_to_sum_one(equal.distributions("poisson") * np.array([12, 2, 4, 4, 4]) ** weight)
+    np.testing.assert_allclose(estimated.distributions("poisson"), scaled, atol=1e-6)
+
+
+# --- kinds of data ---------------------------------------------------------------------------
 
 
 def test_linear_classes_without_clusters_use_discriminants():
@@ -172,7 +289,7 @@ def test_linear_classes_without_clusters_use_discriminants():
     weights = (rng.uniform(size=(200, 200)) < 0.05).astype(float)
     graph = Graph(np.triu(weights, 1) + np.triu(weights, 1).T + np.eye(200))
     model = fitted(np.where(np.arange(200) < 60, y, -1), graph, samples)
-    assert model.method_weights_["discriminant"] > 0.99
+    assert model.method_weights_.keys() <= {"discriminant", "self_training"}
     assert (model.transduction_ == y).mean() > 0.9
 
 

@@ -18,6 +18,7 @@ _METHODS = {
     "diffusion": "diffusion",
     "poisson": "Poisson learning",
     "discriminant": "diffusion of linear discriminants",
+    "self_training": "self-training",
 }
 
 

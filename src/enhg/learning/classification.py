@@ -24,14 +24,15 @@ from enhg.learning._base import (
     validate_samples,
 )
 from enhg.learning._labels import check_labels, missing_marker
+from enhg.learning.discriminants import discriminant_features
 from enhg.learning.propagation import (
     CLASS_BALANCES,
     METHODS,
+    PARTS,
     ClassBalance,
-    Method,
+    Part,
     Propagation,
-    cross_validate,
-    method_weights,
+    combine,
     rows_to_sum_one,
 )
 from enhg.learning.queries import select_queries
@@ -48,7 +49,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     class of the largest entry of its row of F. Two extensions: F is the positive part of the
     solution of Poisson learning, or class probabilities of linear discriminants take the place of
     the zero rows of Y. By default, all three are combined, with weights from cross-validation on
-    the given labels.
+    the given labels, and discriminants are fitted once more, to the most confident labels found.
 
     Parameters
     ----------
@@ -62,12 +63,17 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fitted to the labeled samples; it suits samples whose classes are linearly separable, such
         as embeddings of neural networks.
 
-        "auto" takes the mean of the distributions of all three, with weights from stratified
-        cross-validation on the given labels: in proportion to exp(S), where S is the sum of 1/rank
-        over the hidden labels and the rank is that in the row of F, 1 for the largest entry. There
-        are five folds, or as many as labels in the largest class if these are fewer, always the
-        same for the same labels; only the propagation is repeated. A class with a single label is
-        never hidden. If no class has two labels, "auto" is "poisson".
+        "auto" takes the mean of the distributions of all three and of self-training, with weights
+        from stratified cross-validation on the given labels: in proportion to exp(S), where S is
+        the sum of 1/rank over the hidden labels and the rank is that in the row of F, 1 for the
+        largest entry. There are five folds, or as many as labels in the largest class if these are
+        fewer, always the same for the same labels; only the propagation is repeated. A class with a
+        single label is never hidden.
+
+        Self-training fits discriminants again, to the labeled samples and to the most confident
+        80 % of every class by the mean of the three methods, and diffuses their class probabilities
+        with `alpha` or 0.9, whichever ranks the hidden labels higher. If no class has two labels,
+        "auto" is self-training from the mean of diffusion and Poisson learning.
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.
@@ -75,14 +81,16 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Scaling of the columns of F in diffusion, of labels or of class probabilities:
 
         - "estimated": to sums in proportion to estimated sizes of the classes (an extension). These
-          are the sums of `label_distributions_` that "equal" gives;
+          are the sums of `label_distributions_` by diffusion with "equal", or the geometric mean of
+          these sums and the numbers of given labels so far as the two agree (see
+          `enhg.learning.propagation.estimate_class_sizes`);
         - "equal": to equal sums, for classes that are known to have similar sizes;
         - "labels": to sums in proportion to the number of given labels, for labels of a random
           sample;
         - "none": no scaling (the paper); the class with most labels dominates as α tends to 1.
 
-        With Poisson learning, the first two divide a column by the number of labels of its class,
-        and the others leave it as it is.
+        With Poisson learning, "equal" divides a column by the number m of labels of its class,
+        "estimated" by a power of m between √m and m, and the others leave it as it is.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -106,7 +114,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Samples that no label reaches by one of the methods used: in connected components without a
         label, or too far from all labels for F to be positive in floating-point numbers.
     method_weights_ : dict of str to float
-        The weight of every method that was used in `label_distributions_`; of sum 1.
+        The weight of every method that was used in `label_distributions_`; of sum 1. Beside the
+        methods there is "self_training".
     labeled_indices_ : ndarray of int
         The samples with a given label.
     structure_ : structure, Hypergraph or Graph
@@ -143,7 +152,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     labeled_indices_: NDArray
     graph_: GraphLike
     structure_: Any
-    method_weights_: dict[Method, float]
+    method_weights_: dict[Part, float]
     boundary_scores_: NDArray
     outlier_scores_: NDArray
     _spectrum: Spectrum | None
@@ -180,9 +189,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        propagation = Propagation(self.graph_, samples, self.alpha, self.class_balance)
-        self.method_weights_ = self._weigh_methods(propagation, Y)
-        self._set_labels(self._mean_distributions(propagation, Y), codes)
+        self._set_labels(self._propagate(samples, Y), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
@@ -192,20 +199,16 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         check_choice("method", self.method, ("auto", *METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
 
-    def _weigh_methods(self, propagation: Propagation, Y: NDArray) -> dict[Method, float]:
-        if self.method != "auto":
-            return {self.method: 1.0}
-        return method_weights(cross_validate(propagation, Y))
-
-    def _mean_distributions(self, propagation: Propagation, Y: NDArray) -> NDArray:
-        """The weighted mean over the methods; zeros where one of them does not reach a sample."""
-        mean = np.zeros_like(Y)
-        reached = np.ones((len(Y), 1), bool)
-        for method, weight in self.method_weights_.items():
-            F = rows_to_sum_one(propagation(method, Y))
-            mean += weight * F
-            reached &= F.max(axis=1, keepdims=True) > 0
-        return mean * reached
+    def _propagate(self, samples: NDArray, Y: NDArray) -> NDArray:
+        """Set the weights of the methods and return the distributions of all samples."""
+        linear = self.method in ("auto", "discriminant")
+        features = discriminant_features(samples) if linear else samples
+        propagation = Propagation(self.graph_, features, Y, self.alpha, self.class_balance)
+        if self.method == "auto":
+            distributions, self.method_weights_ = combine(propagation)
+            return distributions
+        self.method_weights_ = {self.method: 1.0}
+        return propagation.distributions(self.method)
 
     def _set_labels(self, distributions: NDArray, given_codes: NDArray) -> None:
         """Set all attributes that follow from the distributions and the given labels."""
@@ -328,7 +331,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         codes = require_indices(state, "given_codes", k)
         require(len(codes) == len(labeled), "given_codes")
         require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
-        weights = require_by_method(state, "method_weights", METHODS)
+        weights = require_by_method(state, "method_weights", PARTS)
         require(all(weight > 0 for weight in weights.values()), "method_weights")
         require(bool(np.isclose(sum(weights.values()), 1)), "method_weights")
         model.classes_, model.labeled_indices_ = classes, labeled

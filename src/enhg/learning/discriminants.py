@@ -12,6 +12,9 @@ from scipy.special import softmax
 from enhg.preprocessing._arrays import normalized
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES
 
+# The share of every class of predictions to which discriminants are fitted.
+_CONFIDENT = 0.8
+
 
 @dataclass(frozen=True)
 class Discriminants:
@@ -143,6 +146,21 @@ def discriminant_distributions(features: NDArray, Y: NDArray) -> NDArray:
     P = model.probabilities(features)
     P[labeled] = Y[labeled]
     return P
+
+
+def most_confident(codes: NDArray, confidence: NDArray) -> NDArray[np.intp]:
+    """Return the most confident 80 % of the samples of every class, at least one, in order.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_samples,)
+        The class of every sample.
+    confidence : ndarray of shape (n_samples,)
+    """
+    order = np.lexsort((-confidence, codes))
+    sizes = np.bincount(codes)
+    rank = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[rank < np.ceil(_CONFIDENT * np.repeat(sizes, sizes))])
 
 
 def _float_type(features: NDArray) -> type:

@@ -1,10 +1,10 @@
-"""From given labels to F: the three methods of classification, and their weights."""
+"""From given labels to distributions over the classes: three methods, and their combination."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
@@ -15,144 +15,282 @@ from sklearn.exceptions import ConvergenceWarning
 
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import component_sums, diffuse, poisson
-from enhg.learning.discriminants import discriminant_distributions, discriminant_features
+from enhg.learning.discriminants import (
+    discriminant_distributions,
+    fit_discriminants,
+    most_confident,
+)
 
 Method: TypeAlias = Literal["diffusion", "poisson", "discriminant"]
 METHODS: tuple[Method, ...] = get_args(Method)
+Part: TypeAlias = Literal["diffusion", "poisson", "discriminant", "self_training"]
+PARTS: tuple[Part, ...] = get_args(Part)
 ClassBalance: TypeAlias = Literal["estimated", "equal", "labels", "none"]
 CLASS_BALANCES: tuple[ClassBalance, ...] = get_args(ClassBalance)
 
+# The other α of self-training, beside that of the classifier: the class probabilities of good
+# discriminants lose by diffusing far.
+_SHORT_ALPHA = 0.9
 _MOST_FOLDS = 5
 _FOLD_TOL = 1e-2
 _MIN_WEIGHT = 1e-3
+_ROUNDING = 1e-8  # of logarithms of equal sizes
 
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
     """Propagation of labels over a hypergraph or graph.
 
+    All distributions have rows of sum 1, and rows of zeros where no label arrives.
+
     Parameters
     ----------
     graph : Hypergraph or Graph
-    samples : ndarray of shape (n_samples, n_features)
-        For "discriminant" only.
+    features : ndarray of shape (n_samples, n_features)
+        Of the discriminants; unused by "diffusion" and "poisson".
+    Y : ndarray of shape (n_samples, n_classes)
+        1 where a label is given, else 0.
     alpha : float
         α in (0, 1).
     class_balance : {"estimated", "equal", "labels", "none"}
         See `HypergraphClassifier`.
+    tol : float, default=1e-8
+        As in `diffuse`.
     """
 
     graph: GraphLike
-    samples: NDArray
+    features: NDArray
+    Y: NDArray
     alpha: float
     class_balance: ClassBalance
+    tol: float = 1e-8
 
-    def __call__(self, method: Method, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
-        """Return F, non-negative and balanced; rows of zeros where no label arrives.
+    def distributions(self, method: Method) -> NDArray:
+        """Return the distributions over the classes of every sample by one method."""
+        if method == "poisson":
+            return rows_to_sum_one(self._poisson())
+        if method == "diffusion":
+            return self._balanced(self._diffused)
+        return self.diffused(discriminant_distributions(self.features, self.Y), self.alpha)
+
+    def diffused(self, P: NDArray, alpha: float) -> NDArray:
+        """Return the distributions (I − αΘ)⁻¹P, balanced."""
+        return self._balanced(self._diffuse(P, alpha))
+
+    def self_trained(self, start: NDArray) -> NDArray:
+        """Return the given labels, and class probabilities of discriminants fitted to predictions.
+
+        They are fitted to the labeled samples and to the most confident 80 % of the others of
+        every class.
 
         Parameters
         ----------
-        method : {"diffusion", "poisson", "discriminant"}
-        Y : ndarray of shape (n_samples, n_classes)
-            1 where a label is given, else 0.
-        tol : float, default=1e-8
-            As in `diffuse`.
-        """
-        if method == "poisson":
-            return self._poisson(Y, tol)
-        P = discriminant_distributions(self._features, Y) if method == "discriminant" else Y
-        F = np.maximum(diffuse(self.graph.theta, P, self.alpha, tol=tol), 0)
-        if self.class_balance != "none":
-            sums = F.sum(axis=0)
-            F /= np.where(sums > 0, sums, 1)
-        if self.class_balance == "labels":
-            F *= Y.sum(axis=0)
-        if self.class_balance == "estimated":
-            F *= rows_to_sum_one(F).sum(axis=0)
-        return F
+        start : ndarray of shape (n_samples, n_classes)
+            Distributions, whose largest entries are the predictions.
 
-    def _poisson(self, Y: NDArray, tol: float) -> NDArray:
-        F = np.maximum(poisson(self.graph, Y, tol=tol), 0)
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        labeled = self.Y.sum(axis=1) > 0
+        codes = np.where(labeled, self.Y.argmax(axis=1), start.argmax(axis=1))
+        confidence = start.max(axis=1)
+        others = np.flatnonzero(~labeled & (confidence > 0))
+        others = others[most_confident(codes[others], confidence[others])]
+        used = np.r_[np.flatnonzero(labeled), others]
+        model = fit_discriminants(self.features[used], codes[used], self.Y.shape[1])
+        return np.where(labeled[:, None], self.Y, model.probabilities(self.features))
+
+    def without(self, rows: NDArray) -> Propagation:
+        """Return the propagation, of low accuracy, of all labels but those of some rows."""
+        Y = self.Y.copy()
+        Y[rows] = 0
+        return replace(self, Y=Y, tol=_FOLD_TOL)
+
+    def _diffuse(self, P: NDArray, alpha: float) -> NDArray:
+        return np.maximum(diffuse(self.graph.theta, P, alpha, tol=self.tol), 0)
+
+    @cached_property
+    def _diffused(self) -> NDArray:
+        return self._diffuse(self.Y, self.alpha)
+
+    def _balanced(self, F: NDArray) -> NDArray:
+        """Scale the columns to the sizes of the classes, then the rows to sum 1."""
+        if self.class_balance == "none":
+            return rows_to_sum_one(F)
+        scaled = _columns_to_sum_one(F)
+        if self.class_balance == "estimated":
+            scaled *= self._class_sizes[0]
+        if self.class_balance == "labels":
+            scaled *= self.Y.sum(axis=0)
+        return rows_to_sum_one(scaled)
+
+    @cached_property
+    def _class_sizes(self) -> tuple[NDArray, float]:
+        by_diffusion = rows_to_sum_one(_columns_to_sum_one(self._diffused)).sum(axis=0)
+        return estimate_class_sizes(by_diffusion, self.Y.sum(axis=0))
+
+    def _poisson(self) -> NDArray:
+        F = np.maximum(poisson(self.graph, self.Y, tol=self.tol), 0)
         if self.class_balance in ("estimated", "equal"):
-            F /= Y.sum(axis=0)
+            weight = self._class_sizes[1] if self.class_balance == "estimated" else 0.0
+            F /= self.Y.sum(axis=0) ** (1 - weight)
         # F is zero in a component with labels of one class: the classes given there are equal.
         count, component = self.graph.connected_components()
-        given = component_sums(Y, component, count)
+        given = component_sums(self.Y, component, count)
         zero = F.max(axis=1) == 0
         F[zero] = given[component[zero]] > 0
         return F
 
-    @cached_property
-    def _features(self) -> NDArray:
-        return discriminant_features(self.samples)
+
+def estimate_class_sizes(by_diffusion: NDArray, n_labels: NDArray) -> tuple[NDArray, float]:
+    """Estimate relative sizes of the classes from diffusion and from the number of labels.
+
+        sizes = s^(1 − w) · m^w,   w = max(r, 0) / 2
+
+    s are the sizes by diffusion, m the numbers of labels and r is the correlation of log s and
+    log m over the classes. Labels of a random sample have numbers in proportion to the sizes, and
+    r is near 1; labels that were chosen otherwise say nothing about them, and r is small. If all s
+    or all m are equal, r is 0.
+
+    Parameters
+    ----------
+    by_diffusion : ndarray of shape (n_classes,)
+        s, positive.
+    n_labels : ndarray of shape (n_classes,)
+        m, positive.
+
+    Returns
+    -------
+    sizes : ndarray of shape (n_classes,)
+        Up to a factor.
+    weight : float
+        w.
+
+    Examples
+    --------
+    >>> estimate_class_sizes(np.array([10.0, 90.0]), np.array([5, 5]))
+    (array([10., 90.]), 0.0)
+    """
+    s, m = np.log(by_diffusion), np.log(n_labels)
+    s, m = s - s.mean(), m - m.mean()
+    lengths = np.linalg.norm(s), np.linalg.norm(m)
+    correlation = s @ m / np.prod(lengths) if min(lengths) > _ROUNDING else 0.0
+    weight = max(float(correlation), 0.0) / 2
+    return by_diffusion ** (1 - weight) * n_labels**weight, weight
 
 
-def cross_validate(propagation: Propagation, Y: NDArray) -> dict[Method, NDArray]:
-    """Return the reciprocal ranks of hidden labels, one array for every method.
+# --- combination -----------------------------------------------------------------------------
 
-    The labels of a fold are hidden and the others are propagated. The rank of a hidden label is
-    that among the entries of its row of F, 1 for the largest. A class with a single label is in no
-    fold.
+
+def combine(propagation: Propagation) -> tuple[NDArray, dict[Part, float]]:
+    """Combine the three methods and self-training, with weights from cross-validation.
+
+    The labels of a fold are hidden and the others are propagated. The mean of the three methods,
+    weighted by the ranks of the hidden labels (see `rank_weights`), is the start of self-training,
+    whose α is 0.9 or that of the propagation, by these ranks; the mean of all four, weighted
+    likewise, is the result. If no class has two labels, none can be hidden: self-training starts
+    from the mean of diffusion and Poisson learning, and is the result.
 
     Parameters
     ----------
     propagation : Propagation
-    Y : ndarray of shape (n_samples, n_classes)
-        1 where a label is given, else 0.
 
     Returns
     -------
-    dict of str to ndarray of shape (n_hidden,)
-        Empty arrays if no class has two labels.
+    distributions : ndarray of shape (n_samples, n_classes)
+        Zeros where one of the methods used does not reach a sample.
+    weights : dict of str to float
+        Of the methods used; of sum 1.
     """
-    parts: dict[Method, list[NDArray]] = {method: [np.empty(0)] for method in METHODS}
-    codes = Y.argmax(axis=1)
+    hidden = list(folds(propagation.Y))
+    first: dict[Part, float] = {"diffusion": 0.5, "poisson": 0.5}
+    weights: dict[Part, float] = {"self_training": 1.0}
+    alpha = propagation.alpha
+    if hidden:
+        first, weights, alpha = _cross_validate(propagation, hidden)
+    needed = {*weights, *(first if "self_training" in weights else ())}
+    parts: dict[Part, NDArray] = {
+        method: propagation.distributions(method) for method in METHODS if method in needed
+    }
+    if "self_training" in weights:
+        P = propagation.self_trained(weighted_mean(parts, first))
+        parts["self_training"] = propagation.diffused(P, alpha)
+    return weighted_mean(parts, weights), weights
+
+
+def _cross_validate(
+    propagation: Propagation, hidden: list[NDArray]
+) -> tuple[dict[Part, float], dict[Part, float], float]:
+    """The weights of the three methods, those of them and self-training, and its α."""
+    codes = propagation.Y.argmax(axis=1)
+    sums: dict[Part, float] = dict.fromkeys(METHODS, 0.0)
+    by_alpha = {propagation.alpha: 0.0, _SHORT_ALPHA: 0.0}
+    trained = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the final propagation warns
-        for hidden in folds(Y):
-            training = Y.copy()
-            training[hidden] = 0
+        for rows in hidden:
+            training = propagation.without(rows)
+            parts: dict[Part, NDArray] = {}
             for method in METHODS:
-                F = propagation(method, training, tol=_FOLD_TOL)[hidden]
-                parts[method].append(1 / _ranks(F, codes[hidden]))
-    return {method: np.concatenate(part) for method, part in parts.items()}
+                F = training.distributions(method)
+                sums[method] += sum_of_reciprocal_ranks(F[rows], codes[rows])
+                parts[method] = F.astype(np.float32)
+            trained.append((training, parts))
+        first = rank_weights(sums)
+        for rows, (training, parts) in zip(hidden, trained, strict=True):
+            P = training.self_trained(weighted_mean(parts, first))
+            for alpha in by_alpha:
+                F = training.diffused(P, alpha)[rows]
+                by_alpha[alpha] += sum_of_reciprocal_ranks(F, codes[rows])
+    alpha = max(by_alpha, key=lambda alpha: by_alpha[alpha])
+    return first, rank_weights(sums | {"self_training": by_alpha[alpha]}), alpha
 
 
-def method_weights(reciprocal_ranks: dict[Method, NDArray]) -> dict[Method, float]:
-    """Return the weights of the methods, in proportion to exp(S).
+def rank_weights(sums: Mapping[Part, float]) -> dict[Part, float]:
+    """Return weights in proportion to exp(S).
 
-    S is the sum of the reciprocal ranks of a method: one more hidden label that is ranked first
-    rather than last multiplies its weight by up to e. With few labels, when the sums say little,
-    the methods have similar weights; with many labels one of them has nearly all of it. Methods of
-    a weight below 0.001 are left out.
+    S is the sum of the reciprocal ranks of hidden labels by a method: one more hidden label that is
+    ranked first rather than last multiplies its weight by up to e. With few labels, when the sums
+    say little, the methods have similar weights; with many labels one of them has nearly all of it.
+    Methods of a weight below 0.001 are left out.
 
     Parameters
     ----------
-    reciprocal_ranks : dict of str to ndarray of shape (n_hidden,)
+    sums : mapping of str to float
+        S of every method.
 
     Returns
     -------
     dict of str to float
-        Of sum 1. Without hidden labels, Poisson learning alone.
+        Of sum 1.
 
     References
     ----------
     A. Dalalyan and A. B. Tsybakov, "Aggregation by exponential weighting, sharp PAC-Bayesian bounds
     and sparsity", Machine Learning 72, 2008.
     """
-    if not len(reciprocal_ranks["poisson"]):
-        return {"poisson": 1.0}
-    sums = np.array([reciprocal_ranks[method].sum() for method in METHODS])
-    weights = softmax(sums)
+    weights = softmax(list(sums.values()))
     weights[weights < _MIN_WEIGHT] = 0
     weights /= weights.sum()
-    return {m: float(w) for m, w in zip(METHODS, weights, strict=True) if w > 0}
+    return {name: float(w) for name, w in zip(sums, weights, strict=True) if w > 0}
 
 
-def _ranks(F: NDArray, codes: NDArray) -> NDArray:
-    """The rank of one entry of every row, 1 for the largest; of equal entries the last."""
+def weighted_mean(parts: Mapping[Part, NDArray], weights: Mapping[Part, float]) -> NDArray:
+    """Return the weighted mean of distributions; zeros in the rows where one of them is zero."""
+    mean: NDArray = sum(weight * parts[name] for name, weight in weights.items())  # type: ignore[assignment]
+    for name in weights:
+        mean[parts[name].max(axis=1) == 0] = 0
+    return mean
+
+
+def sum_of_reciprocal_ranks(F: NDArray, codes: NDArray) -> float:
+    """Sum 1/rank over rows of F.
+
+    The rank is that of the entry of the given class, 1 for the largest; of equal entries the last.
+    """
     own = F[np.arange(len(F)), codes]
-    return np.asarray((own[:, None] <= F).sum(axis=1))
+    return float((1 / (own[:, None] <= F).sum(axis=1)).sum())
 
 
 def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
@@ -174,3 +312,9 @@ def rows_to_sum_one(F: NDArray) -> NDArray:
     """Scale rows to sum 1; rows of zeros stay."""
     total = F.sum(axis=1, keepdims=True)
     return np.divide(F, total, out=np.zeros_like(F), where=total > 0)
+
+
+def _columns_to_sum_one(F: NDArray) -> NDArray:
+    """Scale columns to sum 1; columns of zeros stay."""
+    total = F.sum(axis=0)
+    return np.asarray(F / np.where(total > 0, total, 1))

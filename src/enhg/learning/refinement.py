@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import diffuse
-from enhg.learning.discriminants import discriminant_features, fit_discriminants
+from enhg.learning.discriminants import (
+    discriminant_features,
+    fit_discriminants,
+    most_confident,
+)
 from enhg.learning.propagation import Propagation
 
-# The most confident part of every cluster, to which discriminants are fitted.
-_CONFIDENT = 0.8
 # α of the diffusion of distributions: a sample's own has a share of about 1 − α. With 0.98, small
 # clusters dissolve in large ones.
 _ALPHA = 0.9
@@ -75,11 +77,11 @@ def _held_out_errors(
 ) -> tuple[int, int]:
     """The errors of discriminants and of diffusion on held-out halves of the clusters."""
     first = _halves(labels, rng)
-    propagation = Propagation(graph, features, _HELD_OUT_ALPHA, "equal")
     by_discriminants = by_diffusion = 0
     for given in (first, ~first):
         indicator = _indicator(np.where(given, labels, -1), n_clusters)
-        diffused = propagation("diffusion", indicator, tol=_TOL)
+        propagation = Propagation(graph, features, indicator, _HELD_OUT_ALPHA, "equal", _TOL)
+        diffused = propagation.distributions("diffusion")
         model = fit_discriminants(features[given], labels[given], n_clusters)
         probabilities = model.probabilities(features[~given])
         by_discriminants += int((probabilities.argmax(axis=1) != labels[~given]).sum())
@@ -100,10 +102,7 @@ def _confident(graph: GraphLike, labels: NDArray, n_clusters: int) -> NDArray[np
     """The most confident part of every cluster, by diffusion of all labels."""
     diffused = diffuse(graph.theta, _indicator(labels, n_clusters), _ALPHA, tol=_TOL)
     confidence = diffused[np.arange(len(labels)), labels] / diffused.sum(axis=1)
-    order = np.lexsort((-confidence, labels))
-    sizes = np.bincount(labels, minlength=n_clusters)
-    rank = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(order[rank < np.ceil(_CONFIDENT * np.repeat(sizes, sizes))])
+    return most_confident(labels, confidence)
 
 
 def _indicator(labels: NDArray, n_clusters: int) -> NDArray:
