@@ -197,9 +197,9 @@ def label_draws(y: NDArray, run: int, counts: Collection[int]) -> Iterator[tuple
 
 
 def uneven_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
-    """Cluster the samples, and classify them from 10 % of the labels."""
+    """Cluster the samples, and classify them from five labels of every class and from 10 %."""
     yield from clustering_rows(X, y, run)
-    yield from classification_rows(X, y, run, counts=())
+    yield from classification_rows(X, y, run, counts=(5,))
 
 
 def count_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:

@@ -57,10 +57,10 @@ def page(file: Path) -> str:
         classification=_standings(classification, ("accuracy",), ("labels",)),
         accuracy=_table(classification, "accuracy", _PLACE),
         classification_seconds=_seconds_table(classification),
-        uneven=_standings(uneven, ("ac", "nmi", "accuracy"), ("thinned",)),
+        uneven=_standings(uneven, ("ac", "nmi", "accuracy"), ("thinned", "labels")),
         uneven_ac=_table(uneven, "ac", _UNEVEN_PLACE),
         uneven_nmi=_table(uneven, "nmi", _UNEVEN_PLACE),
-        uneven_accuracy=_table(uneven, "accuracy", _UNEVEN_PLACE),
+        uneven_accuracy=_table(uneven, "accuracy", (*_UNEVEN_PLACE, "labels")),
         count=_count_table(parts["count"]),
         count_statement=_count_statement(parts["count"]),
         **_left_out_statements(parts["settings"], clustering, "clustering"),
@@ -131,7 +131,7 @@ def _standings(records: list[Record], metrics: tuple[str, ...], by: tuple[str, .
         scores = _scores(records, metric, (*by, "data set"))
         for rest in dict.fromkeys(key[:-1] for key in scores):
             own = {key[-1]: row for key, row in scores.items() if key[:-1] == rest}
-            name = ", ".join([_METRICS[metric], *rest])
+            name = ", ".join([_METRICS[metric], *filter(None, rest)])
             lines.append(f"- {name}: {standing(own, _NEAR[metric])}")
     return "\n".join(lines)
 

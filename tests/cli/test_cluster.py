@@ -177,7 +177,7 @@ def test_json_is_the_only_output(tmp_path, digits, some_labels, run, table):
     figures = json.loads(result.stdout)
     assert (figures["classes"], figures["given"]) == (3, 9)
     weights = figures["method_weights"]
-    assert set(weights) <= {"diffusion", "poisson", "discriminant"}
+    assert set(weights) <= {"diffusion", "poisson", "discriminant", "self_training"}
     assert sum(weights.values()) == pytest.approx(1)
     assert figures["accuracy"] > 0.9
 

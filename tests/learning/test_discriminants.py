@@ -15,6 +15,7 @@ from enhg.learning.discriminants import (
     discriminant_distributions,
     discriminant_features,
     fit_discriminants,
+    out_of_fold_probabilities,
 )
 
 DIGITS, TARGETS = load_digits(n_class=4, return_X_y=True)
@@ -316,3 +317,37 @@ def test_one_label_per_class_is_enough():
     given[first] = TARGETS[first]
     model = HypergraphClassifier(method="discriminant").fit(DIGITS, given)
     assert (model.transduction_ == TARGETS).mean() > 0.8
+
+
+# --- predictions of samples that are not fitted ------------------------------------------------
+
+
+def test_probabilities_are_those_of_discriminants_that_lack_the_sample():
+    """Every sample of a cluster of its own label is held out: its cluster is unknown then."""
+    X, y = gaussians(240, 6, k=4, apart=8.0)
+    labels = y.copy()
+    labels[[3, 77]] = 4, 5
+    P = out_of_fold_probabilities(X, labels, 6, np.random.RandomState(0), n_folds=5)
+    assert P[3, 4] == P[77, 5] == 0
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert (P.argmax(axis=1) == y).mean() > 0.9
+
+
+def test_the_folds_are_drawn():
+    X, y = gaussians(240, 6, k=4, apart=8.0)
+    first, second = (
+        out_of_fold_probabilities(X, y, 4, np.random.RandomState(seed), n_folds=5)
+        for seed in (0, 1)
+    )
+    assert (first != second).any()
+
+
+def test_certain_samples_take_part_in_all_fits():
+    """The only sample of a class is known to all other folds, and to its own if it is certain."""
+    X, y = gaussians(100, 5)
+    codes = np.where(np.arange(100) == 7, 3, y)
+    for certain in (np.zeros(100, bool), np.arange(100) == 7):
+        rng = np.random.RandomState(0)
+        P = out_of_fold_probabilities(X, codes, 4, rng, n_folds=5, certain=certain)
+        assert (P[7, 3] > 0) == certain[7]
+        assert (P[:, 3] > 0).sum() > 70

@@ -7,6 +7,7 @@ from sklearn.datasets import make_blobs
 from enhg import ElasticNetHypergraph, Hypergraph, HypergraphClustering, clustering_accuracy
 from enhg.learning import refinement
 from enhg.learning.refinement import refine
+from enhg.modularity import modularity
 
 
 @pytest.fixture(scope="module")
@@ -54,25 +55,6 @@ def test_right_clusters_stay(separable):
     assert refined is None or (refined == y).all()
 
 
-def test_halves_hold_half_of_every_cluster():
-    labels = np.repeat([0, 1, 2], [40, 11, 1])
-    half = refinement._halves(labels, np.random.RandomState(0))
-    assert [half[labels == c].sum() for c in (0, 1)] in ([20, 5], [20, 6])
-    other = refinement._halves(labels, np.random.RandomState(1))
-    assert (half != other).any()
-
-
-def test_the_confident_part_of_every_cluster():
-    X, y = make_blobs([50, 20, 1], 20, cluster_std=3.0, random_state=0)
-    graph = neighbors(X)
-    chosen = refinement._confident(graph, y, 3)
-    assert np.bincount(y[chosen]).tolist() == [40, 16, 1]
-    stay = refinement.diffuse(graph.theta, np.eye(3)[y], 0.9)
-    confidence = stay[np.arange(len(y)), y] / stay.sum(axis=1)
-    left_out = np.setdiff1d(np.flatnonzero(y == 0), chosen)
-    assert confidence[left_out].max() <= confidence[chosen[y[chosen] == 0]].min() + 1e-6
-
-
 def test_only_the_automatic_method_refines(separable):
     X, y = separable
     structure = ElasticNetHypergraph(preprocessing="zero_mean")
@@ -85,26 +67,38 @@ def test_only_the_automatic_method_refines(separable):
         assert clustering_accuracy(y, automatic.labels_) >= clustering_accuracy(y, plain.labels_)
 
 
+def refined_by(monkeypatch, P, graph, X, y, n_clusters=4):
+    """Refine by given probabilities, not diffused."""
+    monkeypatch.setattr(refinement, "out_of_fold_probabilities", lambda *_, n_folds: P)
+    monkeypatch.setattr(refinement, "diffuse", lambda theta, F, alpha, tol: F)
+    return refine(graph, X, y, n_clusters, np.random.RandomState(0))
+
+
 @pytest.mark.parametrize("moves", [[0, 0, 0, 0], [1, 1, 3, 3], [1, 2, 3, 3], [1, 0, 2, 0]])
 def test_a_cluster_that_would_lose_all_its_samples_keeps_them(monkeypatch, separable, moves):
     """`moves`: the cluster to which the discriminants move each of the four clusters."""
     X, y = separable
-
-    class Mover:
-        def probabilities(self, features):
-            return np.eye(4)[np.asarray(moves)[y]]
-
-    monkeypatch.setattr(refinement, "fit_discriminants", lambda *_: Mover())
-    monkeypatch.setattr(refinement, "_held_out_errors", lambda *_: (0, 0))
-    monkeypatch.setattr(refinement, "diffuse", lambda theta, F, alpha, tol: F)
-    refined = refine(neighbors(X), X, y, 4, np.random.RandomState(0))
+    monkeypatch.setattr(refinement, "_MAX_LOSS", 2.0)
+    P = np.eye(4)[np.asarray(moves)[y]]
+    refined = refined_by(monkeypatch, P, neighbors(X), X, y)
     assert (np.bincount(refined, minlength=4) > 0).all()
     assert any((refined == moves[c])[y == c].all() for c in range(4))
 
 
-def test_the_errors_allowed_are_relative_to_those_of_diffusion(monkeypatch, separable):
-    X, y = separable
-    for errors, is_refined in (((0, 0), True), ((1, 0), False), ((7, 4), True), ((8, 4), False)):
-        monkeypatch.setattr(refinement, "_held_out_errors", lambda *_, e=errors: e)
-        refined = refine(neighbors(X), X, y, 4, np.random.RandomState(0))
-        assert (refined is not None) == is_refined
+def test_moves_that_the_graph_opposes_are_not_made(monkeypatch, separable):
+    """Two cliques of 30: a sample of one clique moves to the other, or one between both."""
+    X = separable[0][:61]
+    cliques = [[*range(30), 60], [*range(30, 61)]]
+    graph, y = Hypergraph.from_edges(cliques), np.repeat([0, 1, 0], [30, 30, 1])
+    between, inside = np.where(np.arange(61) == 60, 1, y), np.where(np.arange(61) == 0, 1, y)
+    refined = refined_by(monkeypatch, np.eye(2)[between], graph, X, y, 2)
+    np.testing.assert_array_equal(refined, between)
+    assert refined_by(monkeypatch, np.eye(2)[inside], graph, X, y, 2) is None
+
+
+def test_moves_at_random_cost_more_than_ten_times_what_is_allowed(separable):
+    _, y = separable
+    graph = neighbors(3 * np.eye(4)[y] + 0.1 * np.random.default_rng(0).normal(size=(240, 4)))
+    labels = np.where(np.random.default_rng(0).random(240) < 0.1, (y + 1) % 4, y)
+    loss = modularity(graph, y) - modularity(graph, labels)
+    assert loss / (labels != y).mean() > 10 * refinement._MAX_LOSS

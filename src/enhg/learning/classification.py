@@ -49,7 +49,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     class of the largest entry of its row of F. Two extensions: F is the positive part of the
     solution of Poisson learning, or class probabilities of linear discriminants take the place of
     the zero rows of Y. By default, all three are combined, with weights from cross-validation on
-    the given labels, and discriminants are fitted once more, to the most confident labels found.
+    the given labels, and discriminants are fitted once more, to the labels found.
 
     Parameters
     ----------
@@ -70,10 +70,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fewer, always the same for the same labels; only the propagation is repeated. A class with a
         single label is never hidden.
 
-        Self-training fits discriminants again, to the labeled samples and to the most confident
-        80 % of every class by the mean of the three methods, and diffuses their class probabilities
-        with `alpha` or 0.9, whichever ranks the hidden labels higher. If no class has two labels,
-        "auto" is self-training from the mean of diffusion and Poisson learning.
+        Self-training fits discriminants again, to the labeled samples and to the labels of the
+        others by the mean of the three methods, in three folds so that no sample takes part in its
+        own prediction, and diffuses their class probabilities with `alpha` or 0.9, whichever ranks
+        the hidden labels higher. If no class has two labels, "auto" is self-training from the mean
+        of diffusion and Poisson learning.
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.

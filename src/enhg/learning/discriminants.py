@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import solve
 from scipy.special import softmax
 
 from enhg.preprocessing._arrays import normalized
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES
-
-# The share of every class of predictions to which discriminants are fitted.
-_CONFIDENT = 0.8
 
 
 @dataclass(frozen=True)
@@ -148,19 +146,47 @@ def discriminant_distributions(features: NDArray, Y: NDArray) -> NDArray:
     return P
 
 
-def most_confident(codes: NDArray, confidence: NDArray) -> NDArray[np.intp]:
-    """Return the most confident 80 % of the samples of every class, at least one, in order.
+def out_of_fold_probabilities(
+    features: NDArray,
+    codes: NDArray,
+    n_classes: int,
+    rng: np.random.RandomState,
+    *,
+    n_folds: int,
+    certain: NDArray[np.bool_] | None = None,
+) -> NDArray:
+    """Return class probabilities by discriminants that are fitted without the sample itself.
+
+    The samples of every class are divided into folds at random. The discriminants of a fold are
+    fitted to the others. For classes that are predictions: discriminants fitted to a sample whose
+    class is wrong would tend to confirm it.
 
     Parameters
     ----------
+    features : ndarray of shape (n_samples, n_features)
     codes : ndarray of int of shape (n_samples,)
-        The class of every sample.
-    confidence : ndarray of shape (n_samples,)
+        Classes, in 0 … n_classes − 1.
+    n_classes : int
+    rng : RandomState
+    n_folds : int
+    certain : ndarray of bool of shape (n_samples,), optional
+        Samples to which all discriminants are fitted; none by default.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
     """
-    order = np.lexsort((-confidence, codes))
-    sizes = np.bincount(codes)
-    rank = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(order[rank < np.ceil(_CONFIDENT * np.repeat(sizes, sizes))])
+    order = rng.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(len(codes), np.intp)
+    fold[order] = np.arange(len(codes)) % n_folds
+    P = np.zeros((len(codes), n_classes))
+    for number in range(min(n_folds, len(codes))):
+        held_out = fold == number
+        fitted = ~held_out if certain is None else ~held_out | certain
+        model = fit_discriminants(features[fitted], codes[fitted], n_classes)
+        P[held_out] = model.probabilities(features[held_out])
+    return P
 
 
 def _float_type(features: NDArray) -> type:
@@ -178,9 +204,9 @@ def class_means(samples: NDArray, codes: NDArray, counts: NDArray) -> NDArray:
     counts : ndarray of int of shape (n_classes,)
         The number of samples of every class.
     """
-    sums = np.zeros((len(counts), samples.shape[1]))
-    np.add.at(sums, codes, samples)
-    return sums / np.maximum(counts, 1)[:, None]
+    entries = (np.ones(len(codes)), codes, np.arange(len(codes) + 1))
+    indicator = sparse.csc_array(entries, shape=(len(counts), len(codes)))
+    return np.asarray(indicator @ samples / np.maximum(counts, 1)[:, None])
 
 
 def _is_rounding(residuals: NDArray, samples: NDArray) -> bool:
