@@ -50,6 +50,7 @@ def page(file: Path) -> str:
         leiden_neighbors=baselines.LEIDEN_NEIGHBORS,
         mixing=baselines.ENSC_MIXING,
         scale=f"{baselines.ENSC_SCALE:g}",
+        summary=summary_table(clustering, classification),
         clustering=_standings(clustering, ("ac", "nmi"), ()),
         ac=_table(clustering, "ac", ("data set",)),
         nmi=_table(clustering, "nmi", ("data set",)),
@@ -122,6 +123,27 @@ def _seconds_table(records: list[Record]) -> str:
 
 
 # --- ours and the best other method ------------------------------------------------------------
+
+
+def summary_table(clustering: list[Record], classification: list[Record]) -> str:
+    """Our score and the best of the other methods by data set; the larger in bold."""
+    columns = [
+        (_METRICS[metric], _scores(clustering, metric, ("data set",))) for metric in ("ac", "nmi")
+    ]
+    for labels in ("5 per class", _TENTH):
+        own = [record for record in classification if record["labels"] == labels]
+        columns.append((f"accuracy, {labels}", _scores(own, "accuracy", ("data set",))))
+    names = [key[0] for key in columns[0][1]]
+    lines = [[name, *(_own_and_best(scores[name,]) for _, scores in columns)] for name in names]
+    return markdown(["data set", *(title for title, _ in columns)], lines).strip()
+
+
+def _own_and_best(row: dict[str, list[float]]) -> str:
+    means = {method: float(np.mean(values)) for method, values in row.items()}
+    own = means.pop(OURS)
+    best = max(means, key=lambda method: means[method])
+    largest = max(own, means[best])
+    return f"{_bold(own, largest)} / {_bold(means[best], largest)} {best.split(',')[0]}"
 
 
 def _standings(records: list[Record], metrics: tuple[str, ...], by: tuple[str, ...]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from experiments import quality, quality_page
+from experiments.paths import DOCS
 from experiments.selection import DEFAULT
 from experiments.tabular import write_csv
 
@@ -34,7 +37,9 @@ def records():
             classified = {"task": "classification", "labels": "10%", "accuracy": score}
             for run in range(2):
                 rows += [record("clustering", name, method, run, **clustered)]
-                rows += [record("classification", name, method, run, **classified, seconds=1)]
+                for labels in ("5 per class", "10%"):
+                    given = classified | {"labels": labels, "seconds": 1}
+                    rows += [record("classification", name, method, run, **given)]
                 for scores in (clustered, classified):
                     uneven = scores | {"thinned": "1:10"}
                     rows += [record("uneven", name, method, run, **uneven)]
@@ -67,6 +72,20 @@ def test_tables_have_means_deviations_and_seconds(text):
     assert "| mean | **0.833** | 0.800 |" in text
     assert "| mean | 10% | **0.833** | 0.800 |" in text
     assert "| USPS | 2 | 2 |" in text
+
+
+def test_the_summary_has_ours_and_the_best_other_method(text):
+    assert "| data set | AC | NMI | accuracy, 5 per class | accuracy, 10% |" in text
+    ours, other = "**0.900** / 0.800 k-means", "0.700 / **0.800** k-means"
+    assert f"| digits | {' | '.join([ours] * 4)} |" in text
+    assert f"| USPS | {' | '.join([other] * 4)} |" in text
+
+
+def test_the_readme_has_the_summary_of_the_page():
+    page = (DOCS / "quality.md").read_text(encoding="utf-8")
+    summary = re.search(r"## Summary\n.*?((?:\|.*\n)+)", page, re.DOTALL)
+    assert summary is not None
+    assert summary[1] in (DOCS.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_text_counts_data_sets(text):
