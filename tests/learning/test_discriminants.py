@@ -11,6 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestCentroid
 
 from enhg import Graph, HypergraphClassifier
+from enhg.learning import discriminants
 from enhg.learning.discriminants import (
     discriminant_distributions,
     discriminant_features,
@@ -351,3 +352,20 @@ def test_certain_samples_take_part_in_all_fits():
         P = out_of_fold_probabilities(X, codes, 4, rng, n_folds=5, certain=certain)
         assert (P[7, 3] > 0) == certain[7]
         assert (P[:, 3] > 0).sum() > 70
+
+
+def test_many_samples_are_fitted_in_part(monkeypatch):
+    """As many of every class, but all of a rare one."""
+    X, y = gaussians(600, 5)
+    codes = np.where(np.arange(600) < 4, 3, y)
+    all_fitted = []
+
+    def record(features, own, n_classes):
+        all_fitted.append(np.bincount(own, minlength=n_classes))
+        return fit_discriminants(features, own, n_classes)
+
+    monkeypatch.setattr(discriminants, "fit_discriminants", record)
+    monkeypatch.setattr(discriminants, "_MAX_FITTED", 200)
+    P = out_of_fold_probabilities(X, codes, 4, np.random.RandomState(0), n_folds=2)
+    assert [counts.tolist() for counts in all_fitted] == [[50, 50, 50, 2]] * 2
+    np.testing.assert_allclose(P.sum(axis=1), 1)

@@ -66,6 +66,12 @@ def test_every_label_is_hidden_once_but_single_ones_never(counts, n_folds):
         assert len(hidden) <= -(-len(repeated) // n_folds)
 
 
+def test_no_more_folds_than_hide_a_thousand_labels():
+    for count, n_folds in ((1249, 5), (1250, 4), (2500, 2), (5000, 1), (20_000, 1)):
+        Y = one_hot(np.arange(count) % 2, 2)
+        assert len(list(folds(Y))) == n_folds
+
+
 def test_folds_are_always_the_same():
     Y = one_hot(np.arange(40) % 3, 3)
     for one, other in zip(folds(Y), folds(Y), strict=True):

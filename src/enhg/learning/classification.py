@@ -67,8 +67,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         from stratified cross-validation on the given labels: in proportion to exp(S), where S is
         the sum of 1/rank over the hidden labels and the rank is that in the row of F, 1 for the
         largest entry. There are five folds, or as many as labels in the largest class if these are
-        fewer, always the same for the same labels; only the propagation is repeated. A class with a
-        single label is never hidden.
+        fewer, but no more than hide 1000 labels, always the same for the same labels; only the
+        propagation is repeated. A class with a single label is never hidden.
 
         Self-training fits discriminants again, to the labeled samples and to the labels of the
         others by the mean of the three methods, in three folds so that no sample takes part in its

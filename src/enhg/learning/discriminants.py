@@ -10,8 +10,11 @@ from scipy import sparse
 from scipy.linalg import solve
 from scipy.special import softmax
 
-from enhg.preprocessing._arrays import normalized
+from enhg.preprocessing._arrays import evenly_spaced, normalized
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES
+
+# Samples to which discriminants of predicted classes are fitted; limits the cost.
+_MAX_FITTED = 20_000
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,9 @@ def out_of_fold_probabilities(
     """Return class probabilities by discriminants that are fitted without the sample itself.
 
     The samples of every class are divided into folds at random. The discriminants of a fold are
-    fitted to the others. For classes that are predictions: discriminants fitted to a sample whose
-    class is wrong would tend to confirm it.
+    fitted to the others; if these are more than 20 000, to at most so many, equally many of every
+    class, or all of a smaller one. For classes that are predictions: discriminants fitted to a
+    sample whose class is wrong would tend to confirm it.
 
     Parameters
     ----------
@@ -183,10 +187,18 @@ def out_of_fold_probabilities(
     P = np.zeros((len(codes), n_classes))
     for number in range(min(n_folds, len(codes))):
         held_out = fold == number
-        fitted = ~held_out if certain is None else ~held_out | certain
+        fitted = np.flatnonzero(~held_out if certain is None else ~held_out | certain)
+        if len(fitted) > _MAX_FITTED:
+            fitted = _evenly_from_classes(fitted, codes[fitted], _MAX_FITTED // n_classes)
         model = fit_discriminants(features[fitted], codes[fitted], n_classes)
         P[held_out] = model.probabilities(features[held_out])
     return P
+
+
+def _evenly_from_classes(rows: NDArray, codes: NDArray, count: int) -> NDArray:
+    """At most `count` rows of every class, and at least one, evenly spaced."""
+    parts = np.split(rows[np.argsort(codes, kind="stable")], np.cumsum(np.bincount(codes))[:-1])
+    return np.sort(np.concatenate([evenly_spaced(part, max(count, 1)) for part in parts]))
 
 
 def _float_type(features: NDArray) -> type:

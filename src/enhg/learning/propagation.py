@@ -29,6 +29,7 @@ CLASS_BALANCES: tuple[ClassBalance, ...] = get_args(ClassBalance)
 _SHORT_ALPHA = 0.9
 _SELF_TRAINING_FOLDS = 3  # more take more time and score about the same
 _MOST_FOLDS = 5
+_MOST_HIDDEN = 1000  # labels: sums over as many hardly depend on chance
 _FOLD_TOL = 1e-2
 _MIN_WEIGHT = 1e-3
 _ROUNDING = 1e-8  # of logarithms of equal sizes
@@ -299,8 +300,9 @@ def sum_of_reciprocal_ranks(F: NDArray, codes: NDArray) -> float:
 def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
     """Split the labeled samples into stratified random folds, always the same for the same Y.
 
-    There are five, or as many as labels in the largest class if these are fewer. The labels of a
-    class are in as many folds as possible, so that every class keeps a label when one is hidden.
+    There are five, or as many as labels in the largest class if these are fewer, but no more than
+    hide 1000 labels. The labels of a class are in as many folds as possible, so that every class
+    keeps a label when one is hidden.
     """
     counts = Y.sum(axis=0).astype(int)
     n_folds = min(_MOST_FOLDS, counts.max())
@@ -309,6 +311,8 @@ def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
     rows = np.concatenate(members) if members else np.empty(0, np.intp)
     for fold in range(n_folds if len(rows) else 0):
         yield np.sort(rows[fold::n_folds])
+        if (fold + 1) * len(rows) >= _MOST_HIDDEN * n_folds:
+            return
 
 
 def rows_to_sum_one(F: NDArray) -> NDArray:
