@@ -66,6 +66,8 @@ def page(file: Path) -> str:
         count_statement=_count_statement(parts["count"]),
         **_left_out_statements(parts["settings"], clustering, "clustering"),
         **_left_out_statements(parts["settings"], classification, "classification"),
+        methods_clustering=_methods_table(parts["settings"], "clustering"),
+        methods_classification=_methods_table(parts["settings"], "classification"),
         preprocessing=_preprocessing_table(parts["preprocessing"]),
         preprocessing_statement=_preprocessing_statement(parts["preprocessing"]),
     )  # fmt: skip
@@ -183,7 +185,7 @@ def standing(scores: dict[str, dict[str, list[float]]], near: float) -> str:
     behind = sorted((gap, name, best) for name, (gap, best) in gaps.items() if gap < -near)
     text = (
         f"highest on {ahead} of {len(gaps)} data sets, at most {near:g} below the best other "
-        f"method on {len(gaps) - ahead - len(behind)}, lower on {len(behind)}"
+        f"method on {len(gaps) - ahead - len(behind)}, more than {near:g} below on {len(behind)}"
     )
     if not behind:
         return f"{text}."
@@ -226,9 +228,9 @@ def _count_statement(records: list[Record]) -> str:
         name = "On the whole data sets" if sizes == WHOLE else f"With class sizes {sizes}"
         texts.append(
             f"{name}, {sum(map(sum, by_set.values()))} of {len(own)} estimates are within "
-            f"{_COUNT_NEAR:.0%} of the number of classes, most of them on {most} of {len(by_set)} "
-            f"data sets; {len(reliable)} estimates are reliable, {wrong} of these more than "
-            f"{_COUNT_FAR:.0%} off."
+            f"{_COUNT_NEAR:.0%} of the number of classes; on {most} of {len(by_set)} data sets "
+            f"those of most runs are. {len(reliable)} estimates are reported as reliable, {wrong} "
+            f"of these are more than {_COUNT_FAR:.0%} off."
         )
     return " ".join(texts)
 
@@ -290,6 +292,21 @@ def _left_out_table(rows: list[LeftOut]) -> str:
     return markdown(header, lines).strip()
 
 
+def _methods_table(settings: list[Record], task: str) -> str:
+    """The scores of the defaults and of each single method on the hypergraph of the defaults."""
+    names = [DEFAULT, *(str(setting) for setting in GRID[task] if setting.method != "auto")]
+    rows: dict[str, dict[str, float]] = defaultdict(dict)
+    for record in settings:
+        if record["task"] == task and record["method"] in names:
+            values = [float(record[metric]) for metric in _METRICS if record[metric]]
+            rows[record["data set"]][record["method"]] = float(np.mean(values))
+    lines = [
+        [name, *(_bold(row[method], max(row.values())) for method in names if method in row)]
+        for name, row in rows.items()
+    ]
+    return markdown(["data set", *map(_setting, names)], lines).strip()
+
+
 def _setting(name: str) -> str:
     return name if name == DEFAULT else f"`{name}`"
 
@@ -313,10 +330,11 @@ def _left_out_statement(rows: list[LeftOut]) -> str:
     hindsight = np.mean([row.best_score - row.score for row in rows])
     return (
         f"The setting chosen without a kind is that of the defaults for {same} of {len(rows)} "
-        f"kinds. On the kinds left out, the chosen settings minus the defaults are "
-        f"{signed(float(difference))} on average, and the best settings in hindsight minus the "
-        f"chosen ones {signed(float(hindsight))}. The chosen setting is at least as good as the "
-        f"best other method on {chosen_above} of the kinds, the defaults on {above}."
+        f"kinds. On the kinds left out, the score of the chosen settings minus that of the "
+        f"defaults is {signed(float(difference))} on average, and that of the best settings in "
+        f"hindsight minus that of the chosen ones {signed(float(hindsight))}. The chosen setting "
+        f"is at least as good as the best other method on {chosen_above} of the kinds, the "
+        f"defaults on {above}."
     )
 
 

@@ -120,12 +120,15 @@ def maximize_modularity(
 
 
 def most_modular(scores: Mapping[_Name, float]) -> _Name:
-    """Return the name of the largest modularity, the first of those that differ by at most 0.001.
+    """Return the name of the largest modularity; those that come first are preferred.
+
+    A later one replaces the best so far only if it is larger by more than 0.001, about the
+    difference of two random starts of `maximize_modularity`.
 
     Parameters
     ----------
     scores : mapping of str to float
-        Modularities by name; those that come first are preferred.
+        Modularities by name.
 
     Returns
     -------
@@ -162,13 +165,14 @@ def partition_by_modularity(
 ) -> NDArray[np.intp]:
     """Partition the vertices into k clusters by modularity.
 
-    The resolution at which modularity is maximal with k clusters is found by bisection. Where no
-    resolution gives exactly that many, or with `oversampling`, a larger number of clusters is
-    merged two at a time, those with the largest w(a, b) / √(vol(a) vol(b)) first, where w(a, b) is
-    the weight between two clusters; those of the smallest volumes if no two are connected.
+    Bisection finds a resolution at which `maximize_modularity` gives k clusters; of eleven random
+    starts there, the one of the largest modularity is kept. Where no resolution gives exactly k, or
+    with `oversampling`, a larger number of clusters is merged two at a time, those with the largest
+    w(a, b) / √(vol(a) vol(b)) first, where w(a, b) is the weight between two clusters; those of the
+    smallest volumes if no two are connected.
 
-    At the resolution of k clusters all have similar volumes. Of clusters found at a higher
-    resolution those that belong together are merged, however large they become.
+    At the resolution of k clusters these tend to have similar volumes. Of clusters found at a
+    higher resolution those that belong together are merged, however large they become.
 
     Parameters
     ----------
@@ -176,7 +180,7 @@ def partition_by_modularity(
     n_clusters : int
         k, at most the number of vertices.
     oversampling : int, default=1
-        Merge this many times k clusters (all vertices if there are fewer).
+        Find this many times k clusters first (at most as many as vertices), then merge them to k.
     random_state : int, RandomState or None, default=None
 
     Returns

@@ -81,6 +81,8 @@ def test_a_cluster_that_would_lose_all_its_samples_keeps_them(monkeypatch, separ
     monkeypatch.setattr(refinement, "_MAX_LOSS", 2.0)
     P = np.eye(4)[np.asarray(moves)[y]]
     refined = refined_by(monkeypatch, P, neighbors(X), X, y)
+    if refined is None:  # no sample moves
+        refined = y
     assert (np.bincount(refined, minlength=4) > 0).all()
     assert any((refined == moves[c])[y == c].all() for c in range(4))
 

@@ -119,8 +119,8 @@ Method = Annotated[
         callback=_check_method,
         metavar="NAME",
         help="How labels spread: diffusion, poisson (for very few labels), discriminant (diffusion "
-        "of linear discriminants), or auto, the mean of all three, weighted by cross-validation on "
-        "the labels.",
+        "of linear discriminants), or auto, the mean of these and of self-training, weighted by "
+        "cross-validation on the labels.",
     ),
 ]
 Alpha = Annotated[

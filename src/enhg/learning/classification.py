@@ -41,7 +41,7 @@ from enhg.learning.spectral import Spectrum, eigenpairs_on, fragments, n_eigenve
 
 
 class HypergraphClassifier(ClassifierMixin, BaseEstimator):
-    """Semi-supervised classification by diffusion of labels over a hypergraph.
+    """Semi-supervised classification by propagation of labels over a hypergraph.
 
         F = (I − αΘ)⁻¹ Y
 
@@ -64,27 +64,28 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         as embeddings of neural networks.
 
         "auto" takes the mean of the distributions of all three and of self-training, with weights
-        from stratified cross-validation on the given labels: in proportion to exp(S), where S is
-        the sum of 1/rank over the hidden labels and the rank is that in the row of F, 1 for the
-        largest entry. There are five folds, or as many as labels in the largest class if these are
-        fewer, but no more than hide 1000 labels, always the same for the same labels; only the
-        propagation is repeated. A class with a single label is never hidden.
+        from stratified cross-validation. The labels of one fold are hidden, the others are
+        propagated over the same hypergraph, and the class of every hidden label is ranked in its
+        row of F, 1 for the largest entry. The weight of a method is in proportion to exp(S), where
+        S is the sum of 1/rank. There are five folds, or as many as labels in the class of most
+        labels if these are fewer, always the same for the same labels; folds are used until at
+        least 1000 labels have been hidden. The only label of a class is never hidden.
 
         Self-training fits discriminants again, to the labeled samples and to the labels of the
         others by the mean of the three methods, in three folds so that no sample takes part in its
         own prediction, and diffuses their class probabilities with `alpha` or 0.9, whichever ranks
-        the hidden labels higher. If no class has two labels, "auto" is self-training from the mean
-        of diffusion and Poisson learning.
+        the hidden labels higher. If no class has two labels, "auto" is self-training, with `alpha`,
+        from the mean of diffusion and Poisson learning.
     alpha : float, default=0.98
         α in (0, 1) of diffusion, of labels or of class probabilities. They reach further with
         larger values.
     class_balance : {"estimated", "equal", "labels", "none"}, default="estimated"
-        Scaling of the columns of F in diffusion, of labels or of class probabilities:
+        Scaling of the columns of F, except those of Poisson learning:
 
         - "estimated": to sums in proportion to estimated sizes of the classes (an extension). These
-          are the sums of `label_distributions_` by diffusion with "equal", or the geometric mean of
-          these sums and the numbers of given labels so far as the two agree (see
-          `enhg.learning.propagation.estimate_class_sizes`);
+          are a weighted geometric mean of the sizes that diffusion with "equal" gives and of the
+          numbers of given labels, which have a weight between 0 and ½, the larger the better the
+          two correlate (see `enhg.learning.propagation.estimate_class_sizes`);
         - "equal": to equal sums, for classes that are known to have similar sizes;
         - "labels": to sums in proportion to the number of given labels, for labels of a random
           sample;
@@ -113,7 +114,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         distribution.
     unreached_ : ndarray of bool of shape (n_samples,)
         Samples that no label reaches by one of the methods used: in connected components without a
-        label, or too far from all labels for F to be positive in floating-point numbers.
+        label, or too far from all labels for F to be positive in floating-point numbers. None with
+        method "discriminant".
     method_weights_ : dict of str to float
         The weight of every method that was used in `label_distributions_`; of sum 1. Beside the
         methods there is "self_training".
@@ -174,7 +176,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Diffuse the given labels to all samples.
+        """Label all samples from the given labels.
 
         Parameters
         ----------
@@ -240,7 +242,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples (the "
             f"first is row {int(np.argmax(self.unreached_))}): they get no label; see unreached_. "
             "Label one of them, or enlarge the hyperedges"
-            + (", or increase alpha" if "diffusion" in self.method_weights_ else ""),
+            + (", or increase alpha" if self.method_weights_.keys() != {"poisson"} else ""),
             stacklevel=3,
         )
 
@@ -252,8 +254,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         """Return the distributions over `classes_` of samples, in `fit` or new.
 
         Samples of `fit` are treated as new ones. The distribution of a sample is the mean of those
-        of its members among the samples of
-        `fit`, weighted by their memberships. A row of zeros means that no label reaches the sample.
+        of its members among the samples of `fit`, weighted by their memberships. A row of zeros
+        means that no label reaches the sample.
         """
         return self._distributions(attach(self, X, None).memberships)
 

@@ -80,9 +80,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         - "merging": 2k such clusters, merged two at a time (an extension). It is meant for clusters
           of very different sizes;
         - "auto": all of them, and the partition of the largest modularity (see
-          `enhg.modularity.modularity`) is kept, the earlier of two that differ by less than 0.001.
-          Linear discriminants then refine it where the hypergraph hardly opposes (see `refined_`).
-          Of a dense graph only the first two are tried.
+          `enhg.modularity.modularity`) is kept. They are compared in this order: a later one is
+          preferred only if its modularity is larger by more than 0.001. The partition is then
+          refined by linear discriminants if this costs little modularity (see `refined_`). If
+          `graph_` is a Graph with a dense adjacency matrix, only the first two are tried.
     normalize_rows : bool, default=True
         Scale the rows of the embedding to unit length (an extension).
     n_init : int, default=30
@@ -105,15 +106,17 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     method_ : {"spectral", "resolvent", "modularity", "merging"}
         The method that was used.
     method_scores_ : dict of str to float
-        The modularity of every method that was tried.
+        The modularity of every method that was tried, before the refinement.
     refined_ : bool
-        Whether linear discriminants refined the partition: fitted to four fifths of every cluster,
-        they give the last fifth distributions over the clusters, in turn, which are diffused over
-        the hypergraph. The samples that this moves are on boundaries: the modularity may fall by
-        0.15 times their share.
+        Whether the partition is the refined one. Linear discriminants fitted to four fifths of
+        every cluster give the last fifth distributions over the clusters, in turn. These are
+        diffused over the hypergraph, and every sample moves to the cluster of its largest entry.
+        The result is kept if the modularity falls by at most 0.15 times the share of the samples
+        that moved.
     embedding_ : ndarray of shape (n_samples, n_eigenvectors)
         Weighted eigenvectors, one row for each sample: the k first with method "spectral",
-        otherwise those of "resolvent".
+        otherwise those of "resolvent". Also with the methods that do not cluster its rows, it is
+        what confidence and plots are based on.
     cluster_centers_ : ndarray of shape (n_clusters, n_eigenvectors)
         The means of `embedding_` over the clusters.
     confidence_ : ndarray of shape (n_samples,)

@@ -69,9 +69,8 @@ def fit_discriminants(
     samples, all samples are taken as one class in C and D, but not in the means.
 
     s is the mean of the intensities of the single classes, weighted by their numbers of samples.
-    The intensity of a class is the estimate of Chen, Wiesel, Eldar and Hero (2010); for a class of
-    one or two samples, it is the one of the pooled covariance C. A mean over classes is larger
-    than the pooled intensity: the covariances of classes differ, which a pooled estimate ignores.
+    The intensity of a class is the Rao–Blackwell Ledoit–Wolf estimate of Chen, Wiesel, Eldar and
+    Hero (2010); for a class of one or two samples, it is the one of the pooled covariance C.
 
     Takes the time of a linear system of min(n_samples, n_features) unknowns.
 
@@ -122,7 +121,10 @@ def fit_discriminants(
 
 
 def discriminant_features(samples: NDArray) -> NDArray:
-    """Return samples with zero mean and unit length if they have 16 features or more."""
+    """Return each sample minus the mean of its own features, scaled to unit length.
+
+    Samples of fewer than 16 features are returned as they are.
+    """
     return normalized(samples)[0] if samples.shape[1] >= MIN_DIRECTIONAL_FEATURES else samples
 
 

@@ -300,9 +300,9 @@ def sum_of_reciprocal_ranks(F: NDArray, codes: NDArray) -> float:
 def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
     """Split the labeled samples into stratified random folds, always the same for the same Y.
 
-    There are five, or as many as labels in the largest class if these are fewer, but no more than
-    hide 1000 labels. The labels of a class are in as many folds as possible, so that every class
-    keeps a label when one is hidden.
+    There are five, or as many as labels in the class of most labels if these are fewer; those that
+    come after 1000 labels have been hidden are left out. The labels of a class are in as many folds
+    as possible, so that every class keeps a label when one is hidden.
     """
     counts = Y.sum(axis=0).astype(int)
     n_folds = min(_MOST_FOLDS, counts.max())

@@ -15,8 +15,8 @@ _FOLDS = 5
 # small clusters dissolve in large ones.
 _ALPHA = 0.9
 _TOL = 1e-4
-# Modularity that the moves may cost, for each share of the samples that they move. Moves at random
-# cost nearly 2.
+# Loss of modularity that is allowed, divided by the share of the samples that move. Moves to random
+# clusters lose about 2Q.
 _MAX_LOSS = 0.15
 
 
@@ -27,15 +27,15 @@ def refine(
     n_clusters: int,
     rng: np.random.RandomState,
 ) -> NDArray | None:
-    """Refine a partition by linear discriminants, if the graph hardly opposes.
+    """Refine a partition by linear discriminants, if this costs little modularity.
 
     Discriminants fitted to four fifths of every cluster give the others distributions over the
     clusters, and so on in turn. These distributions are diffused over the graph, and every sample
     moves to the cluster of its largest entry; a cluster that would lose all its samples keeps them.
-    The moves are made if they lower the modularity by at most 0.15 times the share of the samples
-    that move, less than a tenth of what moves at random cost: samples on the boundaries of
-    clusters, on which the graph has little to say. Where clusters are not linearly separable, the
-    discriminants move samples that the graph holds, and the partition stays as it is.
+    The refined partition is kept if it lowers the modularity Q by at most 0.15 times the share p of
+    the samples that moved. Moving a small share p to random clusters lowers Q by about 2Q·p;
+    samples whose moves cost much less lie on the boundaries of clusters, where the graph says
+    little. Where clusters are not linearly separable, the discriminants move other samples.
 
     Parameters
     ----------
@@ -49,12 +49,13 @@ def refine(
     Returns
     -------
     ndarray of int of shape (n_vertices,), or None
-        The refined labels; None if they cost too much modularity.
+        The refined labels; None if no sample moves or they cost too much modularity.
     """
     features = discriminant_features(samples)
     P = out_of_fold_probabilities(features, labels, n_clusters, rng, n_folds=_FOLDS)
     refined = diffuse(graph.theta, P, _ALPHA, tol=_TOL).argmax(axis=1)
     while (lost := np.bincount(refined, minlength=n_clusters)[labels] == 0).any():
         refined = np.where(lost, labels, refined)
+    share = (refined != labels).mean()
     loss = modularity(graph, labels) - modularity(graph, refined)
-    return refined if loss <= _MAX_LOSS * (refined != labels).mean() else None
+    return refined if share > 0 and loss <= _MAX_LOSS * share else None

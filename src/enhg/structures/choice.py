@@ -36,7 +36,8 @@ def choose_preprocessing(X: ArrayLike) -> str:
 
     Of "zero_mean", "smooth" and "whiten" it is the one whose elastic net hypergraph, of the 10
     largest coefficients, has the largest modularity, adjusted for chance (see
-    `preprocessing_scores`); the earlier of two that differ by less than 0.001.
+    `preprocessing_scores`). They are compared in this order: a later one is preferred only if its
+    modularity is larger by more than 0.001.
     Samples of fewer than 16 features, whose mean and length are a large part of their information,
     are lifted ("lift"). Fewer than 100 samples, whose modularity is mostly chance, get zero mean.
     Samples of more than 8192 features are not whitened.
@@ -69,11 +70,11 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
         (Q − Q₀) / (1 − Q₀)
 
     Q is the modularity of the best partition found from five random starts, for any number of
-    clusters, summed over its clusters of at least half a hyperedge: a hypergraph in pieces has a
-    large modularity and no clusters. Q₀ is the same for a hypergraph without clusters, whose
-    members are those of the hyperedges in a random order: it is large if hyperedges have few
-    members, as those of samples that are whitened without need. Q alone would prefer these. At
-    most 1500 samples, evenly spaced, are used.
+    clusters, summed over its clusters of at least half a hyperedge: smaller fragments raise the
+    modularity without being clusters. Q₀ is the same after the members of all hyperedges, except
+    the centroids, are shuffled among the hyperedges, which keeps the sizes of hyperedges and
+    destroys clusters. If hyperedges have few members, as those of samples that are whitened without
+    need, both Q and Q₀ are large. At most 1500 samples, evenly spaced, are used.
 
     Parameters
     ----------
