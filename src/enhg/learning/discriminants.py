@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.linalg import solve
 from scipy.special import softmax
 
+from enhg._protocol import GraphLike
 from enhg.preprocessing._arrays import evenly_spaced, normalized
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES
 
@@ -24,6 +25,8 @@ class Discriminants:
     Attributes
     ----------
     center : ndarray of shape (n_features,)
+    scale : float
+        Features are divided by it after the center is subtracted.
     coefficients : ndarray of shape (n_features, n_classes)
     intercepts : ndarray of shape (n_classes,)
         −∞ for a class without samples.
@@ -32,6 +35,7 @@ class Discriminants:
     """
 
     center: NDArray
+    scale: float
     coefficients: NDArray
     intercepts: NDArray
     shrinkage: float
@@ -49,7 +53,7 @@ class Discriminants:
             Rows of sum 1; 0 for a class without samples.
         """
         kind = _float_type(features)
-        centered = features - self.center.astype(kind)
+        centered = (features - self.center.astype(kind)) / kind(self.scale)
         scores = (centered @ self.coefficients.astype(kind)).astype(np.float64) + self.intercepts
         return softmax(scores, axis=1)
 
@@ -103,7 +107,7 @@ def fit_discriminants(
     samples = features.astype(np.float64)
     center = samples.mean(axis=0)
     samples -= center
-    largest = np.abs(samples).max(initial=0) or 1.0  # keeps huge and tiny squares in range
+    largest = float(np.abs(samples).max(initial=0)) or 1.0  # keeps squares in range
     samples /= largest
     counts = np.bincount(codes, minlength=n_classes)
     means = class_means(samples, codes, counts)
@@ -117,7 +121,8 @@ def fit_discriminants(
     scaled = (means / deviations).T
     solution = _solve_shrunk(residuals / np.sqrt(dof), s, scaled)
     intercepts = np.where(counts > 0, -0.5 * (scaled * solution).sum(axis=0), -np.inf)
-    return Discriminants(center, solution / (deviations * largest)[:, None], intercepts, float(s))
+    coefficients = solution / deviations[:, None]
+    return Discriminants(center, largest, coefficients, intercepts, float(s))
 
 
 def discriminant_features(samples: NDArray) -> NDArray:
@@ -164,8 +169,8 @@ def out_of_fold_probabilities(
 
     The samples of every class are divided into folds at random. The discriminants of a fold are
     fitted to the others; if these are more than 20 000, to at most so many, equally many of every
-    class, or all of a smaller one. For classes that are predictions: discriminants fitted to a
-    sample whose class is wrong would tend to confirm it.
+    class, or all of a smaller one, and to the certain samples. For classes that are predictions:
+    discriminants fitted to a sample whose class is wrong would tend to confirm it.
 
     Parameters
     ----------
@@ -186,15 +191,45 @@ def out_of_fold_probabilities(
     order = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(len(codes), np.intp)
     fold[order] = np.arange(len(codes)) % n_folds
+    certain = np.zeros(len(codes), bool) if certain is None else certain
     P = np.zeros((len(codes), n_classes))
     for number in range(min(n_folds, len(codes))):
         held_out = fold == number
-        fitted = np.flatnonzero(~held_out if certain is None else ~held_out | certain)
+        fitted = np.flatnonzero(~held_out & ~certain)
         if len(fitted) > _MAX_FITTED:
             fitted = _evenly_from_classes(fitted, codes[fitted], _MAX_FITTED // n_classes)
+        fitted = np.union1d(fitted, np.flatnonzero(certain))
         model = fit_discriminants(features[fitted], codes[fitted], n_classes)
         P[held_out] = model.probabilities(features[held_out])
     return P
+
+
+def linked_only(graph: GraphLike, P: NDArray, codes: NDArray) -> NDArray:
+    """Return class probabilities, restricted to the classes that a sample is linked to.
+
+    A sample is linked to its own class and to those of the samples that share a hyperedge with it.
+    Discriminants then decide between the classes around a sample, and do not assign it to a class
+    that is nowhere near it on the graph.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    P : ndarray of shape (n_vertices, n_classes)
+    codes : ndarray of int of shape (n_vertices,)
+        The class of every vertex; −1 for none.
+
+    Returns
+    -------
+    ndarray of shape (n_vertices, n_classes)
+        Rows of sum 1; 1 for the own class where P is zero for all others.
+    """
+    own = np.zeros_like(P)
+    known = np.flatnonzero(codes >= 0)
+    own[known, codes[known]] = 1
+    links = graph.theta @ own
+    restricted = np.where((links > 0) | (own > 0), P, 0)
+    total = restricted.sum(axis=1, keepdims=True)
+    return np.where(total > 0, restricted / np.where(total > 0, total, 1), own)
 
 
 def _evenly_from_classes(rows: NDArray, codes: NDArray, count: int) -> NDArray:

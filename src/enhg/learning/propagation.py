@@ -15,7 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import component_sums, diffuse, poisson
-from enhg.learning.discriminants import discriminant_distributions, out_of_fold_probabilities
+from enhg.learning.discriminants import (
+    discriminant_distributions,
+    linked_only,
+    out_of_fold_probabilities,
+)
 
 Method: TypeAlias = Literal["diffusion", "poisson", "discriminant"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -32,7 +36,6 @@ _MOST_FOLDS = 5
 _MOST_HIDDEN = 1000  # labels: sums over as many hardly depend on chance
 _FOLD_TOL = 1e-2
 _MIN_WEIGHT = 1e-3
-_ROUNDING = 1e-8  # of logarithms of equal sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,8 @@ class Propagation:
         """
         labeled = self.Y.sum(axis=1) > 0
         codes = np.where(labeled, self.Y.argmax(axis=1), start.argmax(axis=1))
-        used = np.flatnonzero(labeled | (start.max(axis=1) > 0))
+        codes[~labeled & (start.max(axis=1) == 0)] = -1
+        used = np.flatnonzero(codes >= 0)
         P = np.zeros_like(self.Y)
         P[used] = out_of_fold_probabilities(
             self.features[used],
@@ -102,8 +106,15 @@ class Propagation:
             n_folds=_SELF_TRAINING_FOLDS,
             certain=labeled[used],
         )
+        P = linked_only(self.graph, P, codes)
         P[labeled] = self.Y[labeled]
         return P
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """The samples in connected components with a label."""
+        count, component = self.graph.connected_components()
+        return (component_sums(self.Y, component, count).sum(axis=1) > 0)[component]
 
     def without(self, rows: NDArray) -> Propagation:
         """Return the propagation, of low accuracy, of all labels but those of some rows."""
@@ -150,12 +161,12 @@ class Propagation:
 def estimate_class_sizes(by_diffusion: NDArray, n_labels: NDArray) -> tuple[NDArray, float]:
     """Estimate relative sizes of the classes from diffusion and from the number of labels.
 
-        sizes = s^(1 − w) · m^w,   w = max(r, 0) / 2
+        sizes = s^(1 − w) · m^w,   w = max(r, 0)
 
-    s are the sizes by diffusion, m the numbers of labels and r is the correlation of log s and
-    log m over the classes. Labels of a random sample have numbers in proportion to the sizes, and
-    r is near 1; labels that were chosen otherwise say nothing about them, and r is small. If all s
-    or all m are equal, r is 0.
+    s are the sizes by diffusion, m the numbers of labels and r is the concordance of log s and
+    log m over the classes, 2 ⟨a, b⟩ / (‖a‖² + ‖b‖²) with a and b minus their means: 1 if s and m
+    are in proportion, 0 if one of them is the same for all classes. Labels of a random sample have
+    numbers in proportion to the sizes; labels that were chosen otherwise say nothing about them.
 
     Parameters
     ----------
@@ -178,9 +189,8 @@ def estimate_class_sizes(by_diffusion: NDArray, n_labels: NDArray) -> tuple[NDAr
     """
     s, m = np.log(by_diffusion), np.log(n_labels)
     s, m = s - s.mean(), m - m.mean()
-    lengths = np.linalg.norm(s), np.linalg.norm(m)
-    correlation = s @ m / np.prod(lengths) if min(lengths) > _ROUNDING else 0.0
-    weight = max(float(correlation), 0.0) / 2
+    squares = s @ s + m @ m
+    weight = max(float(2 * (s @ m) / squares), 0.0) if squares > 0 else 0.0
     return by_diffusion ** (1 - weight) * n_labels**weight, weight
 
 
@@ -203,7 +213,7 @@ def combine(propagation: Propagation) -> tuple[NDArray, dict[Part, float]]:
     Returns
     -------
     distributions : ndarray of shape (n_samples, n_classes)
-        Zeros where one of the methods used does not reach a sample.
+        Of a sample, over the methods that reach it; zeros in components without a label.
     weights : dict of str to float
         Of the methods used; of sum 1.
     """
@@ -220,7 +230,9 @@ def combine(propagation: Propagation) -> tuple[NDArray, dict[Part, float]]:
     if "self_training" in weights:
         P = propagation.self_trained(weighted_mean(parts, first))
         parts["self_training"] = propagation.diffused(P, alpha)
-    return weighted_mean(parts, weights), weights
+    distributions = weighted_mean(parts, weights)
+    distributions[~propagation.reached] = 0
+    return distributions, weights
 
 
 def _cross_validate(
@@ -281,11 +293,9 @@ def rank_weights(sums: Mapping[Part, float]) -> dict[Part, float]:
 
 
 def weighted_mean(parts: Mapping[Part, NDArray], weights: Mapping[Part, float]) -> NDArray:
-    """Return the weighted mean of distributions; zeros in the rows where one of them is zero."""
-    mean: NDArray = sum(weight * parts[name] for name, weight in weights.items())  # type: ignore[assignment]
-    for name in weights:
-        mean[parts[name].max(axis=1) == 0] = 0
-    return mean
+    """Return the weighted mean of distributions; of a row, over those that are not zero there."""
+    total: NDArray = sum(weight * parts[name] for name, weight in weights.items())  # type: ignore[assignment]
+    return rows_to_sum_one(total)
 
 
 def sum_of_reciprocal_ranks(F: NDArray, codes: NDArray) -> float:
@@ -297,7 +307,7 @@ def sum_of_reciprocal_ranks(F: NDArray, codes: NDArray) -> float:
     return float((1 / (own[:, None] <= F).sum(axis=1)).sum())
 
 
-def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
+def folds(Y: NDArray) -> Iterator[NDArray]:
     """Split the labeled samples into stratified random folds, always the same for the same Y.
 
     There are five, or as many as labels in the class of most labels if these are fewer; those that
@@ -306,7 +316,7 @@ def folds(Y: NDArray, seed: int = 0) -> Iterator[NDArray]:
     """
     counts = Y.sum(axis=0).astype(int)
     n_folds = min(_MOST_FOLDS, counts.max())
-    rng = np.random.RandomState(seed)
+    rng = np.random.RandomState(0)
     members = [rng.permutation(np.flatnonzero(Y[:, c])) for c in np.flatnonzero(counts > 1)]
     rows = np.concatenate(members) if members else np.empty(0, np.intp)
     for fold in range(n_folds if len(rows) else 0):

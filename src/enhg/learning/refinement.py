@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import diffuse
-from enhg.learning.discriminants import discriminant_features, out_of_fold_probabilities
+from enhg.learning.discriminants import (
+    discriminant_features,
+    linked_only,
+    out_of_fold_probabilities,
+)
 from enhg.modularity import modularity
 
 _FOLDS = 5
@@ -15,9 +20,9 @@ _FOLDS = 5
 # small clusters dissolve in large ones.
 _ALPHA = 0.9
 _TOL = 1e-4
-# Loss of modularity that is allowed, divided by the share of the samples that move. Moves to random
-# clusters lose about 2Q.
-_MAX_LOSS = 0.15
+# Relative loss of modularity that is allowed, divided by the share of the samples that move. Moves
+# to random clusters lose about 2.
+_MAX_LOSS = 0.18
 
 
 def refine(
@@ -30,12 +35,12 @@ def refine(
     """Refine a partition by linear discriminants, if this costs little modularity.
 
     Discriminants fitted to four fifths of every cluster give the others distributions over the
-    clusters, and so on in turn. These distributions are diffused over the graph, and every sample
-    moves to the cluster of its largest entry; a cluster that would lose all its samples keeps them.
-    The refined partition is kept if it lowers the modularity Q by at most 0.15 times the share p of
-    the samples that moved. Moving a small share p to random clusters lowers Q by about 2Q·p;
-    samples whose moves cost much less lie on the boundaries of clusters, where the graph says
-    little. Where clusters are not linearly separable, the discriminants move other samples.
+    clusters that they are linked to (see `linked_only`), and so on in turn. These distributions are
+    diffused over the graph, and every sample moves to the cluster of its largest entry; a cluster
+    that would lose all its samples keeps them. The refined partition is kept if it lowers the
+    modularity Q by at most 0.18 Q·p, where p is the share of the samples that moved. Moving a small
+    share p to random clusters lowers Q by about 2Q·p; samples whose moves cost much less lie on the
+    boundaries of clusters, where the graph says little.
 
     Parameters
     ----------
@@ -53,9 +58,17 @@ def refine(
     """
     features = discriminant_features(samples)
     P = out_of_fold_probabilities(features, labels, n_clusters, rng, n_folds=_FOLDS)
-    refined = diffuse(graph.theta, P, _ALPHA, tol=_TOL).argmax(axis=1)
+    P = linked_only(graph, P, labels)
+    refined = _renamed(diffuse(graph.theta, P, _ALPHA, tol=_TOL).argmax(axis=1), labels, n_clusters)
     while (lost := np.bincount(refined, minlength=n_clusters)[labels] == 0).any():
         refined = np.where(lost, labels, refined)
     share = (refined != labels).mean()
-    loss = modularity(graph, labels) - modularity(graph, refined)
-    return refined if share > 0 and loss <= _MAX_LOSS * share else None
+    before, after = modularity(graph, labels), modularity(graph, refined)
+    return refined if share > 0 and before - after <= _MAX_LOSS * share * before else None
+
+
+def _renamed(refined: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
+    """The refined labels, with the names under which most samples keep their label."""
+    table = np.zeros((n_clusters, n_clusters))
+    np.add.at(table, (refined, labels), 1)
+    return np.asarray(linear_sum_assignment(-table)[1][refined])
