@@ -77,7 +77,8 @@ def test_distributions_are_those_of_the_dense_inverse(soft, alpha, class_balance
         F = F @ np.diag(1 / F.sum(axis=0))
     if class_balance == "estimated":
         sizes = (F / F.sum(axis=1, keepdims=True)).sum(axis=0)
-        weight = max(np.corrcoef(np.log(sizes), np.log([4, 2, 1]))[0, 1], 0) / 2
+        covariance = np.cov(np.log(sizes), np.log([4, 2, 1]))
+        weight = max(2 * covariance[0, 1] / np.trace(covariance), 0)
         F = F @ np.diag(sizes ** (1 - weight) * np.array([4, 2, 1]) ** weight)
     if class_balance == "labels":
         F = F @ np.diag(Y.sum(axis=0) / F.sum(axis=0))

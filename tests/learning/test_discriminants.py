@@ -16,6 +16,7 @@ from enhg.learning.discriminants import (
     discriminant_distributions,
     discriminant_features,
     fit_discriminants,
+    linked_only,
     out_of_fold_probabilities,
 )
 
@@ -86,7 +87,7 @@ def test_features_of_equal_deviation_have_the_discriminants_of_scikit_learn(n, d
     X /= np.sqrt(((X - class_means(X, codes)[codes]) ** 2).mean(axis=0))
     other = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(X, codes)
     model = fit_discriminants(X, codes, 3, shrinkage=shrinkage)
-    scores = X @ model.coefficients + model.intercepts - model.center @ model.coefficients
+    scores = (X - model.center) / model.scale @ model.coefficients + model.intercepts
     ours = scores - scores[:, :1]
     theirs = other.decision_function(X) - other.decision_function(X)[:, :1]
     np.testing.assert_allclose(ours * n / (n - 3), theirs, rtol=1e-6, atol=1e-8)
@@ -369,3 +370,28 @@ def test_many_samples_are_fitted_in_part(monkeypatch):
     P = out_of_fold_probabilities(X, codes, 4, np.random.RandomState(0), n_folds=2)
     assert [counts.tolist() for counts in all_fitted] == [[50, 50, 50, 2]] * 2
     np.testing.assert_allclose(P.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("scale", [1e-35, 1e30])
+def test_tiny_and_huge_values_in_single_precision(scale):
+    X, codes = gaussians(60, 5, apart=4.0)
+    X = (X / np.abs(X).max()).astype(np.float32)
+    expected = fit_discriminants(X, codes, 3).probabilities(X)
+    scaled = (X * np.float32(scale)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        P = fit_discriminants(scaled, codes, 3).probabilities(scaled)
+    np.testing.assert_allclose(P, expected, atol=1e-3)
+
+
+def test_classes_that_are_not_linked_are_left_out():
+    """A path of two classes: only the samples next to the other class may move there."""
+    graph = Graph(np.eye(6) + np.eye(6, k=1) + np.eye(6, k=-1))
+    codes = np.array([0, 0, 0, 1, 1, 1])
+    P = np.tile([0.2, 0.6, 0.2], (6, 1))
+    expected = np.array([[1, 0, 0]] * 2 + [[0.25, 0.75, 0]] * 2 + [[0, 1, 0]] * 2)
+    np.testing.assert_allclose(linked_only(graph, P, codes), expected)
+    codes[0] = -1
+    np.testing.assert_allclose(linked_only(graph, P, codes)[0], [1, 0, 0])
+    codes[1] = -1
+    np.testing.assert_array_equal(linked_only(graph, P, codes)[0], 0)

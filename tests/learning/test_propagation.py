@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from scipy import sparse
+from sklearn.datasets import load_digits, make_circles
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_predict
@@ -222,17 +223,62 @@ def test_self_training_does_not_use_samples_that_no_label_reaches():
     samples = np.r_[X, 50 * np.eye(64)[:2]]
     reached = propagation_of(given).distributions("diffusion")
     with_zeros = np.r_[reached, np.zeros((2, 5))]
-    propagation = propagation_of(np.r_[given, [-1, -1]], samples=samples)
+    incidence = sparse.block_diag([GRAPH.incidence, np.ones((2, 1))], format="csc")
+    apart = Hypergraph(sparse.csc_array(incidence), np.r_[GRAPH.weights, 1])
+    propagation = propagation_of(np.r_[given, [-1, -1]], graph=apart, samples=samples)
     P = propagation.self_trained(with_zeros)
     np.testing.assert_allclose(P[:-2], propagation_of(given).self_trained(reached), atol=1e-9)
     np.testing.assert_array_equal(P[-2:], 0)
 
 
-def test_the_mean_is_zero_where_a_method_does_not_reach():
-    parts = {"diffusion": np.array([[1.0, 0], [0, 0]]), "poisson": np.array([[0.0, 1], [0, 1]])}
+def test_the_mean_is_over_the_methods_that_reach_a_sample():
+    parts = {
+        "diffusion": np.array([[1.0, 0], [0, 0], [0, 0]]),
+        "poisson": np.array([[0.0, 1], [0, 1], [0, 0]]),
+    }
     mean = weighted_mean(parts, {"diffusion": 0.25, "poisson": 0.75})
-    np.testing.assert_array_equal(mean, [[0.25, 0.75], [0, 0]])
+    np.testing.assert_array_equal(mean, [[0.25, 0.75], [0, 1], [0, 0]])
     np.testing.assert_array_equal(weighted_mean(parts, {"poisson": 1.0}), parts["poisson"])
+
+
+def test_a_method_of_small_weight_that_does_not_reach_far_takes_no_labels():
+    """A chain: diffusion stops within its tolerance, Poisson learning goes to the end."""
+    n = 300
+    chain = Graph(np.eye(n) + np.eye(n, k=1) + np.eye(n, k=-1))
+    given = np.full(n, -1)
+    given[[0, 1, n - 2, n - 1]] = 0, 0, 1, 1
+    features = np.random.default_rng(0).normal(size=(n, 20))
+    assert fitted(given, chain, features, method="diffusion").unreached_.any()
+    assert not fitted(given, chain, features).unreached_.any()
+
+
+def test_components_without_a_label_get_none():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    samples = rng.normal(size=(120, 20))
+    samples[:, 0] += 8 * y
+    blocks = np.kron(np.eye(2), np.ones((60, 60))) * (rng.uniform(size=(120, 120)) < 0.2)
+    graph = Graph(np.triu(blocks, 1) + np.triu(blocks, 1).T + np.eye(120))
+    assert graph.connected_components()[0] == 2
+    model = fitted(np.where(np.arange(120) < 50, y, -1), graph, samples)
+    np.testing.assert_array_equal(model.unreached_, np.arange(120) >= 60)
+
+
+def test_distributions_are_at_most_one():
+    """Weights of sum 1 + rounding do not make a distribution that no model may have."""
+    parts = {name: np.array([[1.0, 0]]) for name in ("diffusion", "poisson", "discriminant")}
+    for seed in range(200):
+        weights = dict(zip(parts, np.random.RandomState(seed).dirichlet(np.ones(3)), strict=True))
+        assert weighted_mean(parts, weights).max() == 1
+
+
+def test_self_training_decides_between_linked_classes():
+    """Rings: discriminants cannot separate them, and the graph does not link them."""
+    samples, y = make_circles(400, noise=0.04, factor=0.4, random_state=0)
+    given = labels_of_counts((1, 1), y)
+    model = HypergraphClassifier().fit(samples, given)
+    assert model.method_weights_ == {"self_training": 1.0}
+    np.testing.assert_array_equal(model.transduction_, y)
 
 
 # --- sizes of the classes --------------------------------------------------------------------
@@ -246,18 +292,42 @@ def test_sizes_are_those_by_diffusion_where_label_counts_say_nothing():
         np.testing.assert_allclose(estimated, sizes)
 
 
-def test_sizes_are_the_geometric_mean_where_label_counts_agree():
-    estimated, weight = estimate_class_sizes(np.array([1.0, 2, 4]), np.array([1, 4, 16]))
-    assert weight == pytest.approx(0.5)
-    np.testing.assert_allclose(estimated, np.sqrt([1, 8, 64]))
+def test_label_counts_have_a_weight_where_they_agree_with_the_sizes():
+    counts = np.array([1, 4, 16])
+    estimated, weight = estimate_class_sizes(np.array([1.0, 2, 4]), counts)
+    assert weight == pytest.approx(2 * 2 / (1 + 4))  # logarithms in the ratio of 1 to 2
+    np.testing.assert_allclose(estimated, np.array([1, 2, 4]) ** (1 + weight))
+    estimated, weight = estimate_class_sizes(5.0 * counts, counts)
+    assert weight == pytest.approx(1)
+    np.testing.assert_allclose(estimated, counts)
 
 
-def test_the_weight_of_label_counts_is_half_the_correlation():
+def test_the_weight_of_label_counts_is_lin_s_concordance():
+    """2 cov(a, b) / (var(a) + var(b)), of centered logarithms."""
     rng = np.random.default_rng(0)
     sizes, counts = rng.uniform(1, 9, 20), rng.integers(1, 9, 20)
     counts[sizes > 5] += 5
     _, weight = estimate_class_sizes(sizes, counts)
-    assert weight == pytest.approx(np.corrcoef(np.log(sizes), np.log(counts))[0, 1] / 2)
+    covariance = np.cov(np.log(sizes), np.log(counts))
+    assert weight == pytest.approx(2 * covariance[0, 1] / np.trace(covariance))
+
+
+def test_equal_sizes_do_not_follow_uneven_labels():
+    """Two classes always correlate perfectly: nearly equal sizes must not count as agreement."""
+    for sizes in ([100.0, 100.001], [100.001, 100.0]):
+        estimated, weight = estimate_class_sizes(np.array(sizes), np.array([2, 20]))
+        assert weight < 1e-4
+        np.testing.assert_allclose(estimated, 100, rtol=1e-3)
+
+
+def test_many_labels_of_one_of_two_equal_classes():
+    samples, y = load_digits(return_X_y=True)
+    rows = np.isin(y, [3, 8])
+    samples, y = samples[rows], (y[rows] == 8).astype(int)
+    given = labels_of_counts((3, 30), y)
+    for method in ("auto", "diffusion"):
+        model = HypergraphClassifier(method=method).fit(samples, given)
+        assert (model.transduction_ == y).mean() > 0.95
 
 
 def test_all_methods_have_the_same_sizes_of_classes():

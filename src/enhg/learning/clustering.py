@@ -109,10 +109,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The modularity of every method that was tried, before the refinement.
     refined_ : bool
         Whether the partition is the refined one. Linear discriminants fitted to four fifths of
-        every cluster give the last fifth distributions over the clusters, in turn. These are
-        diffused over the hypergraph, and every sample moves to the cluster of its largest entry.
-        The result is kept if the modularity falls by at most 0.15 times the share of the samples
-        that moved.
+        every cluster give the last fifth distributions over the clusters that share hyperedges with
+        a sample, in turn. These are diffused over the hypergraph, and every sample moves to the
+        cluster of its largest entry. The result is kept if the modularity Q falls by at most
+        0.18 Q times the share of the samples that moved.
     embedding_ : ndarray of shape (n_samples, n_eigenvectors)
         Weighted eigenvectors, one row for each sample: the k first with method "spectral",
         otherwise those of "resolvent". Also with the methods that do not cluster its rows, it is
