@@ -105,17 +105,17 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         of the largest entry of its distribution, or the marker of a missing label (−1, an empty
         string, or None beside booleans) if no label reaches it.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Rows of F scaled to sum 1, weighted means of those of several methods; zeros for samples
-        that no label reaches.
+        Rows of F scaled to sum 1; with method "auto", weighted means of those of the methods that
+        reach the sample. Zeros for samples that no label reaches.
     confidence_ : ndarray of shape (n_samples,)
         The largest entry of each row of `label_distributions_`.
     disputed_indices_ : ndarray of int
         Labeled samples whose given label is not the class of the largest entry of their
         distribution.
     unreached_ : ndarray of bool of shape (n_samples,)
-        Samples that no label reaches by one of the methods used: in connected components without a
-        label, or too far from all labels for F to be positive in floating-point numbers. None with
-        method "discriminant".
+        Samples that no label reaches: in connected components without a label, except with method
+        "discriminant", or, with method "diffusion" or "poisson", too far from all labels for F to
+        be positive within the tolerance of its computation.
     method_weights_ : dict of str to float
         The weight of every method that was used in `label_distributions_`; of sum 1. Beside the
         methods there is "self_training".

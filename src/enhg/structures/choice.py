@@ -72,8 +72,8 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
     Q is the modularity of the best partition found from five random starts, for any number of
     clusters, summed over its clusters of at least half a hyperedge: smaller fragments raise the
     modularity without being clusters. Q₀ is the same after the members of all hyperedges, except
-    the centroids, are shuffled among the hyperedges, which keeps the sizes of hyperedges and
-    destroys clusters. If hyperedges have few members, as those of samples that are whitened without
+    the centroids, are shuffled among the hyperedges, which hardly changes their sizes and destroys
+    clusters. If hyperedges have few members, as those of samples that are whitened without
     need, both Q and Q₀ are large. At most 1500 samples, evenly spaced, are used.
 
     Parameters
