@@ -141,11 +141,17 @@ def summary_table(clustering: list[Record], classification: list[Record]) -> str
 
 
 def _own_and_best(row: dict[str, list[float]]) -> str:
+    own, score, best = _ours_and_best(row)
+    largest = max(own, score)
+    return f"{_bold(own, largest)} / {_bold(score, largest)} {best.split(',')[0]}"
+
+
+def _ours_and_best(row: dict[str, list[float]]) -> tuple[float, float, str]:
+    """Our mean, the largest mean of another method, and its name."""
     means = {method: float(np.mean(values)) for method, values in row.items()}
     own = means.pop(OURS)
     best = max(means, key=lambda method: means[method])
-    largest = max(own, means[best])
-    return f"{_bold(own, largest)} / {_bold(means[best], largest)} {best.split(',')[0]}"
+    return own, means[best], best
 
 
 def _standings(records: list[Record], metrics: tuple[str, ...], by: tuple[str, ...]) -> str:
@@ -177,10 +183,8 @@ def standing(scores: dict[str, dict[str, list[float]]], near: float) -> str:
     """
     gaps = {}
     for name, row in scores.items():
-        means = {method: float(np.mean(values)) for method, values in row.items()}
-        own = means.pop(OURS)
-        best = max(means, key=lambda method: means[method])
-        gaps[name] = own - means[best], best
+        own, score, best = _ours_and_best(row)
+        gaps[name] = own - score, best
     ahead = sum(gap >= 0 for gap, _ in gaps.values())
     behind = sorted((gap, name, best) for name, (gap, best) in gaps.items() if gap < -near)
     text = (
@@ -238,15 +242,19 @@ def _count_statement(records: list[Record]) -> str:
 # --- a kind of data left out -------------------------------------------------------------------
 
 
+def _score(record: Record) -> float:
+    """(AC + NMI)/2 of a clustering, or the accuracy of a classification."""
+    return float(np.mean([float(record[metric]) for metric in _METRICS if record[metric]]))
+
+
 def _by_kind(records: Iterable[Record]) -> KindScores:
     """The mean over the data sets of a kind, of methods that are scored on all of them."""
     sets: dict[str, set[str]] = defaultdict(set)
     scores: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        values = [float(record[metric]) for metric in _METRICS if record[metric]]
         sets[record["kind"]].add(record["data set"])
         by_set = scores[record["method"], record["kind"]]
-        by_set[record["data set"]].append(float(np.mean(values)))
+        by_set[record["data set"]].append(_score(record))
     result: KindScores = defaultdict(dict)
     for (method, kind), by_set in scores.items():
         if by_set.keys() == sets[kind]:
@@ -298,8 +306,7 @@ def _methods_table(settings: list[Record], task: str) -> str:
     rows: dict[str, dict[str, float]] = defaultdict(dict)
     for record in settings:
         if record["task"] == task and record["method"] in names:
-            values = [float(record[metric]) for metric in _METRICS if record[metric]]
-            rows[record["data set"]][record["method"]] = float(np.mean(values))
+            rows[record["data set"]][record["method"]] = _score(record)
     lines = [
         [name, *(_bold(row[method], max(row.values())) for method in names if method in row)]
         for name, row in rows.items()
@@ -347,9 +354,8 @@ def _choices(records: list[Record]) -> _Choices:
     """Modularity and mean of AC and NMI, by data set and class sizes, then by preprocessing."""
     choices: _Choices = defaultdict(dict)
     for record in records:
-        score = (float(record["ac"]) + float(record["nmi"])) / 2
         place = tuple(record[name] for name in _UNEVEN_PLACE)
-        choices[place][record["method"]] = float(record["modularity"]), score
+        choices[place][record["method"]] = float(record["modularity"]), _score(record)
     return choices
 
 

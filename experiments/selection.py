@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from enhg import ElasticNetHypergraph, HyperedgeRule, HypergraphClassifier, HypergraphClustering
 from enhg.hypergraph import Hypergraph
 from enhg.learning.partitions import METHODS
+from enhg.learning.propagation import METHODS as CLASSIFICATION_METHODS
 from enhg.structures.choice import choose_preprocessing, preprocessing_scores
 from experiments.protocol import clustering_scores
 
@@ -27,7 +28,6 @@ PREPROCESSINGS = ("zero_mean", "smooth", "whiten")
 
 _THRESHOLDS = (5, 10, None, 20)
 _LAMS = (5, 20)
-CLASSIFICATION_METHODS = ("diffusion", "poisson", "discriminant")
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def other(own):
 def test_clustering_accepts_it(own, other):
     model = HypergraphClustering(3, structure=other, random_state=0).fit(X)
     assert model.structure_ is model.graph_ is other
-    assert clustering_accuracy(Y, model.labels_) > 0.85
+    assert clustering_accuracy(Y, model.labels_) >= 0.9
     expected = HypergraphClustering(3, structure=own, random_state=0).fit(X)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     with pytest.raises(InputError, match=r"able to attach new samples.*got DenseGraph"):

@@ -84,15 +84,15 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
         - "estimated": to sums in proportion to estimated sizes of the classes (an extension). These
           are a weighted geometric mean of the sizes that diffusion with "equal" gives and of the
-          numbers of given labels, which have a weight between 0 and ½, the larger the better the
-          two correlate (see `enhg.learning.propagation.estimate_class_sizes`);
+          numbers of given labels, which have a weight between 0 and 1, the larger the better the
+          two agree (see `enhg.learning.propagation.estimate_class_sizes`);
         - "equal": to equal sums, for classes that are known to have similar sizes;
         - "labels": to sums in proportion to the number of given labels, for labels of a random
           sample;
         - "none": no scaling (the paper); the class with most labels dominates as α tends to 1.
 
         With Poisson learning, "equal" divides a column by the number m of labels of its class,
-        "estimated" by a power of m between √m and m, and the others leave it as it is.
+        "estimated" by a power of m between 1 and m, and the others leave it as it is.
     verbose : bool, default=False
         Show a progress bar on standard error.
 

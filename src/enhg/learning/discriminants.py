@@ -14,6 +14,9 @@ from enhg._protocol import GraphLike
 from enhg.preprocessing._arrays import evenly_spaced, normalized
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES
 
+# α of the diffusion of class probabilities, for discriminants fitted to predictions: a sample's own
+# have a share of about 1 − α. With 0.98, small clusters dissolve in large ones.
+SHORT_ALPHA = 0.9
 # Samples to which discriminants of predicted classes are fitted; limits the cost.
 _MAX_FITTED = 20_000
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import component_sums, diffuse, poisson
 from enhg.learning.discriminants import (
+    SHORT_ALPHA,
     discriminant_distributions,
     linked_only,
     out_of_fold_probabilities,
@@ -28,9 +29,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 ClassBalance: TypeAlias = Literal["estimated", "equal", "labels", "none"]
 CLASS_BALANCES: tuple[ClassBalance, ...] = get_args(ClassBalance)
 
-# The other α of self-training, beside that of the classifier: the class probabilities of good
-# discriminants lose by diffusing far.
-_SHORT_ALPHA = 0.9
 _SELF_TRAINING_FOLDS = 3  # more take more time and score about the same
 _MOST_FOLDS = 5
 _MOST_HIDDEN = 1000  # labels: sums over as many hardly depend on chance
@@ -241,7 +239,7 @@ def _cross_validate(
     """The weights of the three methods, those of them and self-training, and its α."""
     codes = propagation.Y.argmax(axis=1)
     sums: dict[Part, float] = dict.fromkeys(METHODS, 0.0)
-    by_alpha = {propagation.alpha: 0.0, _SHORT_ALPHA: 0.0}
+    by_alpha = {propagation.alpha: 0.0, SHORT_ALPHA: 0.0}
     trained = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the final propagation warns

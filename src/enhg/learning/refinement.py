@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import diffuse
 from enhg.learning.discriminants import (
+    SHORT_ALPHA,
     discriminant_features,
     linked_only,
     out_of_fold_probabilities,
@@ -16,9 +17,6 @@ from enhg.learning.discriminants import (
 from enhg.modularity import modularity
 
 _FOLDS = 5
-# α of the diffusion of class probabilities: a sample's own have a share of about 1 − α. With 0.98,
-# small clusters dissolve in large ones.
-_ALPHA = 0.9
 _TOL = 1e-4
 # Relative loss of modularity that is allowed, divided by the share of the samples that move. Moves
 # to random clusters lose about 2.
@@ -59,7 +57,8 @@ def refine(
     features = discriminant_features(samples)
     P = out_of_fold_probabilities(features, labels, n_clusters, rng, n_folds=_FOLDS)
     P = linked_only(graph, P, labels)
-    refined = _renamed(diffuse(graph.theta, P, _ALPHA, tol=_TOL).argmax(axis=1), labels, n_clusters)
+    diffused = diffuse(graph.theta, P, SHORT_ALPHA, tol=_TOL)
+    refined = _renamed(diffused.argmax(axis=1), labels, n_clusters)
     while (lost := np.bincount(refined, minlength=n_clusters)[labels] == 0).any():
         refined = np.where(lost, labels, refined)
     share = (refined != labels).mean()
@@ -71,4 +70,4 @@ def _renamed(refined: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
     """The refined labels, with the names under which most samples keep their label."""
     table = np.zeros((n_clusters, n_clusters))
     np.add.at(table, (refined, labels), 1)
-    return np.asarray(linear_sum_assignment(-table)[1][refined])
+    return np.asarray(linear_sum_assignment(table, maximize=True)[1][refined])
