@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import wraps
+from functools import partial, wraps
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -97,6 +97,52 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     return result
 
 
+def choose(samples: str, *, runs: int) -> dict:
+    """Time the default learners on the samples in a file, and with what they chose given.
+
+    Of a classification, the one method of the largest weight is given. The hypergraph, which both
+    have, is timed on its own and added to the seconds of each, the choice of the preprocessing to
+    those of the defaults.
+    """
+    import numpy as np
+
+    import enhg
+    from enhg.learning.propagation import METHODS
+    from enhg.structures.choice import choose_preprocessing
+
+    X = np.load(samples)
+    name = choose_preprocessing(X)
+    structure = enhg.ElasticNetHypergraph(preprocessing=name)
+    before = best_of_each(
+        {"choice": partial(choose_preprocessing, X), "hypergraph": partial(structure.fit, X)}, runs
+    )
+    given = {"structure": structure.graph_}
+    automatic = enhg.HypergraphClustering(10, **given, random_state=0).fit(X)
+    labels = np.where(np.arange(len(X)) % 10 == 0, automatic.labels_, -1)
+    classifier = enhg.HypergraphClassifier(**given).fit(X, labels)
+    weights = classifier.method_weights_
+    method = max(METHODS, key=lambda name: weights.get(name, 0))
+    learners = {
+        "clustering": automatic,
+        "clustering, fixed": enhg.HypergraphClustering(
+            10, **given, method=automatic.method_, random_state=0
+        ),
+        "classification": classifier,
+        "classification, fixed": enhg.HypergraphClassifier(**given, method=method),
+    }
+    works = {task: partial(learner.fit, X, labels) for task, learner in learners.items()}
+    seconds = best_of_each(works, runs)
+    for task in seconds:
+        seconds[task] += before["hypergraph"] + (0 if "fixed" in task else before["choice"])
+    return {
+        "samples": len(X),
+        "preprocessing": name,
+        "clustering method": automatic.method_,
+        "classification method": method,
+        "seconds": seconds,
+    }
+
+
 @contextmanager
 def _timed_stages(spent: Counter[str]) -> Iterator[None]:
     """Add the seconds of each stage of a clustering to `spent`."""
@@ -143,6 +189,7 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "start": start,
     "represent": represent,
     "cluster": cluster,
+    "choose": choose,
 }
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ def _pieces(results: list[Result]) -> dict[str, str]:
         **_growth(records["growth"]),
         **_memory(records["memory"]),
         **_dense(records["dense"]),
+        "choice-table": _choice(records["choice"]),
         "features-ratios": _ratios(records["features"], "features", "d"),
     }
 
@@ -93,6 +94,19 @@ def _dense(records: list[Record]) -> dict[str, str]:
         "dense-data": f"{first['dataset']}, n = {first['samples']}, d = {first['features']}",
         "dense-table": table(heads, rows),
     }
+
+
+def _choice(records: list[Record]) -> str:
+    """Seconds of the defaults and of what they choose, for both tasks and every n."""
+    rows = []
+    for record in records:
+        for task in ("clustering", "classification"):
+            chosen = f"{record['preprocessing']}, {record[f'{task} method']}"
+            times = record["seconds"][task], record["seconds"][f"{task}, fixed"]
+            figures = *map(figure, times), figure(times[0] / times[1])
+            rows.append([str(record["samples"]), task, chosen, *figures])
+    heads = ["n", "task", "chosen", "s, by default", "s, if it is given", "ratio"]
+    return table(heads, rows)
 
 
 def _seconds(record: Record, name: str) -> float:

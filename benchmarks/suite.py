@@ -405,6 +405,21 @@ def stages(options: Options) -> Outcome:
     return Outcome(records, [])
 
 
+def choice(options: Options) -> Outcome:
+    """The defaults, which choose from the data, against the setting they choose: MNIST"""
+    records, targets = [], []
+    for count, limit in zip(options.sizes(5000, 70_000), (3.0, 1.2), strict=True):
+        with _on_disk(SPARSE.replace(count=count).samples(options.data)) as file:
+            runs = 1 if count > _GROWING[-1] else 3
+            record = measure.in_new_process("choose", samples=str(file), runs=runs)
+        for task in ("clustering", "classification"):
+            ratio = record["seconds"][task] / record["seconds"][f"{task}, fixed"]
+            what = f"{task} of {count} samples"
+            targets.append(at_most(what, ratio, limit, "× the chosen setting"))
+        records.append(record)
+    return Outcome(records, targets)
+
+
 def cold(options: Options) -> Outcome:
     """Import and first call in a new interpreter, with nothing compiled"""
     records = []
@@ -449,6 +464,6 @@ BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
     work.__name__: work
     for work in (
         cold, sparse, medium, faces, norm, threads, large,
-        features, sparsity, dense, memory, stages, growth, full,
+        features, sparsity, dense, memory, stages, choice, growth, full,
     )
 }  # fmt: skip

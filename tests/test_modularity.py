@@ -93,6 +93,14 @@ def test_no_single_move_improves_the_result():
         assert modularity(hypergraph, moved) <= largest + 1e-9
 
 
+def test_more_starts_find_no_smaller_modularity():
+    graph = random_hypergraph(0)
+    once, often = (maximize_modularity(graph, n_starts=n, random_state=0) for n in (1, 20))
+    assert modularity(graph, often) >= modularity(graph, once)
+    with pytest.raises(InputError, match="n_starts"):
+        maximize_modularity(graph, n_starts=0)
+
+
 def test_the_maximum_is_at_least_that_of_networkx():
     graph, _ = blocks([40, 25, 60, 15], inside=0.2, outside=0.03)
     other = nx.from_scipy_sparse_array(graph.adjacency)

@@ -81,6 +81,7 @@ def maximize_modularity(
     graph: GraphLike,
     *,
     resolution: float = 1.0,
+    n_starts: int = 1,
     random_state: np.random.RandomState | int | None = None,
 ) -> NDArray[np.intp]:
     """Find a partition of large modularity by local moves (the Louvain method).
@@ -94,8 +95,11 @@ def maximize_modularity(
     graph : Hypergraph or Graph
     resolution : float, default=1.0
         Factor of (vol(c) / vol)² in the modularity. More and smaller clusters with larger values.
+    n_starts : int, default=1
+        Number of random orders in which vertices are visited; the partition of the largest
+        modularity is kept.
     random_state : int, RandomState or None, default=None
-        Seed of the order in which vertices are visited.
+        Seed of the orders.
 
     Returns
     -------
@@ -116,7 +120,9 @@ def maximize_modularity(
     """
     check_graph(graph)
     check_positive("resolution", resolution)
-    return _Moves(graph, random_state).partition(resolution)
+    check_whole("n_starts", n_starts, 1)
+    moves = _Moves(graph, random_state)
+    return moves.best([moves.partition(resolution) for _ in range(n_starts)], resolution)
 
 
 def most_modular(scores: Mapping[_Name, float]) -> _Name:
@@ -244,25 +250,32 @@ class _Moves:
             low, high = (resolution, high) if clusters < count else (low, resolution)
         starts = [best, *(self.partition(of_best) for _ in range(_RESTARTS))]
         equal = [labels for labels in starts if labels.max() == best.max()]
-        return max(equal, key=self._quality)
+        return self.best(equal)
 
-    def _quality(self, labels: NDArray) -> float:
+    def best(self, partitions: list[NDArray], resolution: float = 1.0) -> NDArray[np.intp]:
+        """The partition of the largest modularity."""
+        return max(partitions, key=lambda labels: self._quality(labels, resolution))
+
+    def _quality(self, labels: NDArray, resolution: float) -> float:
         """The modularity, up to a constant that no partition changes."""
         rows = np.repeat(labels, np.diff(self.adjacency.indptr))
         within = self.adjacency.data[rows == labels[self.adjacency.indices]].sum()
         total = self.degrees.sum()
         volumes = np.bincount(labels, self.degrees) / total
-        return float(within / total - (volumes**2).sum())
+        return float(within / total - resolution * (volumes**2).sum())
 
 
 def _aggregate(
     adjacency: sparse.csr_array, degrees: NDArray, clusters: NDArray
 ) -> tuple[sparse.csr_array, NDArray]:
     """The graph whose vertices are the clusters of a graph."""
-    n, count = len(clusters), int(clusters.max()) + 1
-    indicator = sparse.csr_array((np.ones(n), (np.arange(n), clusters)), shape=(n, count))
-    between = sparse.csr_array(indicator.T @ adjacency @ indicator)
-    return between, np.bincount(clusters, degrees, count)
+    count = int(clusters.max()) + 1
+    order = np.argsort(clusters, kind="stable")
+    starts = np.searchsorted(clusters[order], np.arange(count + 1))
+    between = _sum_links(
+        adjacency.indptr, adjacency.indices, adjacency.data, clusters, order, starts
+    )
+    return sparse.csr_array(between, shape=(count, count)), np.bincount(clusters, degrees, count)
 
 
 def _merge(
@@ -363,6 +376,33 @@ def _move_vertices(indptr, indices, data, degrees, resolution, order, labels):
                 waiting[j] = True
                 queue[(head + count) % n] = j
                 count += 1
+
+
+@njit(nogil=True, cache=CACHE)
+def _sum_links(indptr, indices, data, clusters, order, starts):
+    """Sum the links between each two clusters: data, indices and indptr of their CSR array.
+
+    `order` lists the vertices of cluster c at the positions starts[c] … starts[c + 1] − 1.
+    """
+    count = starts.shape[0] - 1
+    summed = np.empty(data.shape[0])
+    targets = np.empty(data.shape[0], np.int64)
+    ends = np.zeros(count + 1, np.int64)
+    place = np.full(count, -1)  # of a cluster in the row, if not before the row
+    n_entries = 0
+    for c in range(count):
+        for q in range(starts[c], starts[c + 1]):
+            i = order[q]
+            for p in range(indptr[i], indptr[i + 1]):
+                target = clusters[indices[p]]
+                if place[target] < ends[c]:
+                    place[target] = n_entries
+                    targets[n_entries] = target
+                    summed[n_entries] = 0.0
+                    n_entries += 1
+                summed[place[target]] += data[p]
+        ends[c + 1] = n_entries
+    return summed[:n_entries].copy(), targets[:n_entries].copy(), ends
 
 
 @njit(nogil=True, cache=CACHE)

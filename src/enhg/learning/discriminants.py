@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import solve
 from scipy.special import softmax
 
 from enhg._protocol import GraphLike
@@ -79,7 +78,8 @@ def fit_discriminants(
     The intensity of a class is the Rao–Blackwell Ledoit–Wolf estimate of Chen, Wiesel, Eldar and
     Hero (2010); for a class of one or two samples, it is the one of the pooled covariance C.
 
-    Takes the time of a linear system of min(n_samples, n_features) unknowns.
+    Takes the time of a linear system of min(n_samples, n_features) unknowns. Covariances of float32
+    features are computed in float32, the system is solved in float64.
 
     Parameters
     ----------
@@ -107,22 +107,23 @@ def fit_discriminants(
     array([[1., 0.],
            [0., 1.]])
     """
-    samples = features.astype(np.float64)
-    center = samples.mean(axis=0)
-    samples -= center
+    center = features.mean(axis=0, dtype=np.float64)
+    samples: NDArray = features.astype(_float_type(features))
+    samples -= center.astype(samples.dtype)
     largest = float(np.abs(samples).max(initial=0)) or 1.0  # keeps squares in range
     samples /= largest
     counts = np.bincount(codes, minlength=n_classes)
     means = class_means(samples, codes, counts)
-    groups, residuals = codes, samples - means[codes]
+    groups, residuals = codes, samples - means.astype(samples.dtype)[codes]
     if _is_rounding(residuals, samples):
         groups, residuals = np.zeros_like(codes), samples
     dof = max(len(codes) - len(np.unique(groups)), 1)
-    deviations = np.sqrt(_shrunk_variances((residuals**2).sum(axis=0) / dof, dof))
-    residuals = residuals / deviations
+    variances = np.einsum("ij,ij->j", residuals, residuals, dtype=np.float64) / dof
+    deviations = np.sqrt(_shrunk_variances(variances, dof))
+    residuals = residuals / deviations.astype(residuals.dtype)
     s = _mean_intensity(residuals, groups, dof) if shrinkage is None else shrinkage
     scaled = (means / deviations).T
-    solution = _solve_shrunk(residuals / np.sqrt(dof), s, scaled)
+    solution = _solve_shrunk(residuals / residuals.dtype.type(np.sqrt(dof)), s, scaled)
     intercepts = np.where(counts > 0, -0.5 * (scaled * solution).sum(axis=0), -np.inf)
     coefficients = solution / deviations[:, None]
     return Discriminants(center, largest, coefficients, intercepts, float(s))
@@ -263,7 +264,7 @@ def class_means(samples: NDArray, codes: NDArray, counts: NDArray) -> NDArray:
 
 def _is_rounding(residuals: NDArray, samples: NDArray) -> bool:
     """Whether residuals are rounding of the samples that they were computed from."""
-    bound = 8 * np.finfo(np.float64).eps * np.linalg.norm(samples)
+    bound = 8 * np.finfo(samples.dtype).eps * np.linalg.norm(samples)
     return bool(np.linalg.norm(residuals) <= bound)
 
 
@@ -294,7 +295,7 @@ def _intensity(residuals: NDArray, dof: int) -> float:
     """Shrinkage intensity of a covariance of Gaussian residuals with `dof` degrees of freedom."""
     n, d = residuals.shape
     gram = residuals @ residuals.T if n < d else residuals.T @ residuals
-    trace, squares = np.trace(gram), (gram**2).sum()
+    trace, squares = np.trace(gram, dtype=np.float64), (gram**2).sum(dtype=np.float64)
     if dof < 2 or trace == 0:
         return 1.0
     numerator = (dof - 2) / dof * squares + trace**2
@@ -309,15 +310,17 @@ def _solve_shrunk(factor: NDArray, shrinkage: float, right: NDArray) -> NDArray:
     """
     n, d = factor.shape
     trace = (factor**2).sum()
-    ridge = max(shrinkage, d * np.finfo(np.float64).eps) * trace / d
+    ridge = max(shrinkage, d * np.finfo(factor.dtype).eps) * float(trace) / d
     if ridge == 0:
         return np.zeros_like(right)
+    # NumPy's solver: the threads of SciPy's BLAS and of NumPy's, used for the products, would wait
+    # for each other.
     if n >= d:
-        matrix = (1 - shrinkage) * (factor.T @ factor)
+        matrix = (1 - shrinkage) * (factor.T @ factor).astype(np.float64)
         matrix.flat[:: d + 1] += ridge
-        return solve(matrix, right, assume_a="pos")
+        return np.linalg.solve(matrix, right)
     # Woodbury's identity
-    matrix = (1 - shrinkage) * (factor @ factor.T)
+    matrix = (1 - shrinkage) * (factor @ factor.T).astype(np.float64)
     matrix.flat[:: n + 1] += ridge
-    inner = solve(matrix, factor @ right, assume_a="pos")
+    inner = np.linalg.solve(matrix, factor @ right)
     return (right - (1 - shrinkage) * (factor.T @ inner)) / ridge

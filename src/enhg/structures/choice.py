@@ -28,7 +28,7 @@ _WHITENED_ERROR_WEIGHT = 0.5
 # Members of the hyperedges compared. With 5 the hypergraphs of whitened samples fall into small
 # pieces, and whitened samples have few more than 10 coefficients.
 _MEMBERS = 10
-_RESTARTS = 5  # of the maximization of modularity
+_STARTS = 5  # of the maximization of modularity
 
 
 def choose_preprocessing(X: ArrayLike) -> str:
@@ -119,14 +119,9 @@ def _adjusted_modularity(hypergraph: Hypergraph) -> float:
 
 def _largest_modularity(hypergraph: Hypergraph) -> float:
     """The largest modularity found, summed over clusters of at least half a hyperedge."""
-    best, largest = 0.0, -np.inf
-    for seed in range(_RESTARTS):
-        labels = maximize_modularity(hypergraph, random_state=seed)
-        summands = modularity_of_clusters(hypergraph, labels)
-        if summands.sum() > largest:
-            largest = float(summands.sum())
-            best = float(summands[np.bincount(labels) > (_MEMBERS + 1) / 2].sum())
-    return best
+    labels = maximize_modularity(hypergraph, n_starts=_STARTS, random_state=0)
+    summands = modularity_of_clusters(hypergraph, labels)
+    return float(summands[np.bincount(labels) > (_MEMBERS + 1) / 2].sum())
 
 
 def _with_random_members(hypergraph: Hypergraph) -> Hypergraph:
