@@ -71,7 +71,8 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="SETTING",
-            help="Settings of the tables: shared, tuned or paper; may be repeated, all by default.",
+            help="default, shared, tuned or paper: settings of the tables; can be repeated. "
+            "All by default.",
         ),
     ] = None,
     quiet: Quiet = False,
@@ -127,31 +128,6 @@ def search(
 
 @app.command()
 @errors_in_one_line
-@_continuing_later("finished scores are kept; run the same command to continue")
-def defaults(
-    data: Data,
-    cells: Annotated[
-        Path, typer.Option(metavar="FILE", help="Scores of single runs, kept to continue from.")
-    ] = Path("defaults-cells.csv"),
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Do not use the scores that are stored already.")
-    ] = False,
-    quiet: Quiet = False,
-) -> None:
-    """Compare the defaults with other settings; store the scores and write docs/defaults.md."""
-    from experiments import defaults
-    from experiments.cells import Cells
-    from experiments.paths import DOCS
-
-    scores = Cells(cells) if anew else Cells.load(defaults.ARCHIVE, cells)
-    with Stages(quiet).stage("defaults", "settings") as progress:
-        defaults.measure(data, scores, progress)
-    scores.save(defaults.ARCHIVE)
-    (DOCS / "defaults.md").write_text(defaults.page(scores), encoding="utf-8")
-
-
-@app.command()
-@errors_in_one_line
 @_continuing_later("finished measurements are stored; name those that are missing to continue")
 def practice(
     data: Data,
@@ -185,7 +161,8 @@ def quality(
         list[str] | None,
         typer.Argument(
             metavar="[PART]...",
-            help="settings preprocessing clustering classification uneven count; all by default.",
+            help="settings variations preprocessing clustering classification uneven count; "
+            "all by default.",
         ),
     ] = None,
     only: Annotated[
@@ -230,7 +207,7 @@ def report(
         typer.Argument(metavar="[OUT]", help="Folder of a run of reproduce, to be stored first."),
     ] = None,
 ) -> None:
-    """Write the pages reproduction, defaults, practice and quality of docs/ from stored results.
+    """Write the pages reproduction, practice and quality of docs/ from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction. What the run does not have, such as other settings of its tables, is kept.

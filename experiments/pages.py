@@ -1,4 +1,4 @@
-"""The generated pages of docs/: reproduction.md, defaults.md, practice.md and quality.md.
+"""The generated pages of docs/: reproduction.md, practice.md and quality.md.
 
 Every number on them is read from the stored results; the text around it is in `templates`.
 """
@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from experiments import (
-    defaults,
     practice,
     practice_page,
     quality,
@@ -18,7 +17,6 @@ from experiments import (
     reproduction_page,
     tables,
 )
-from experiments.cells import Cells
 from experiments.paths import DOCS, RESULTS
 
 REPRODUCTION = RESULTS / "reproduction"
@@ -75,7 +73,6 @@ def stored_pages() -> dict[Path, str]:
     """
     pages = {
         DOCS / "reproduction.md": reproduction_page.page(REPRODUCTION, _PICTURES),
-        DOCS / "defaults.md": defaults.page(Cells.load(defaults.ARCHIVE)),
         DOCS / "practice.md": practice_page.page(practice.FOLDER),
     }
     if quality.is_complete():

@@ -130,7 +130,7 @@ def _new_samples_classified(
 
 def cluster_count(data: Dataset, run: int) -> Iterator[Row]:
     """Estimate the number of clusters."""
-    yield estimated_count(data.X, data.y, run)
+    yield estimated_count(ElasticNetHypergraph(n_jobs=1).fit(data.X).graph_, data.y, run)
 
 
 # --- outliers --------------------------------------------------------------------------------

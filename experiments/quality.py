@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
 from enhg.exceptions import InputError
 from enhg.io import read_samples
-from experiments import selection
+from experiments import selection, variations
 from experiments.baselines import (
     CLASSIFIERS,
     CLUSTERERS,
@@ -204,20 +204,27 @@ def uneven_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
 
 def count_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     """Estimate the number of clusters."""
-    yield {"task": "count", "method": OURS} | estimated_count(X, y, run)
+    graph = ElasticNetHypergraph(n_jobs=1).fit(X).graph_
+    yield {"task": "count", "method": OURS} | estimated_count(graph, y, run)
 
 
 def setting_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     """Cluster and classify the samples by every setting of `selection.GRID`."""
     labeled = draw_labels(y, SHARE, np.random.RandomState(run))
-    for row in selection.setting_rows(X, y, labeled, run):
-        yield {"labels": f"{SHARE:.0%}" if row["task"] == "classification" else ""} | row
+    yield from selection.setting_rows(X, y, labeled, run)
+
+
+def variation_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
+    """Vary parameters and constants one at a time (see `variations.VARIATIONS`)."""
+    labeled = draw_labels(y, SHARE, np.random.RandomState(run))
+    yield from variations.variation_rows(X, y, labeled, run)
 
 
 # --- pieces ----------------------------------------------------------------------------------
 
 PARTS: dict[str, tuple[Callable[[NDArray, NDArray, int], Iterator[Row]], Sequence[str], int]] = {
     "settings": (setting_rows, (WHOLE,), 1),
+    "variations": (variation_rows, (WHOLE, "1:10"), 1),
     "preprocessing": (selection.preprocessing_rows, (WHOLE, "1:10"), 1),
     "clustering": (clustering_rows, (WHOLE,), RUNS),
     "classification": (classification_rows, (WHOLE,), RUNS),

@@ -23,6 +23,7 @@ from experiments.selection import (
     leave_one_kind_out,
 )
 from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
+from experiments.variations import CLASSIFICATION, CLUSTERING, COUNT, VARIATIONS, as_text
 
 Record = dict[str, str]
 Scores = dict[tuple[str, ...], dict[str, list[float]]]  # by place, then by method
@@ -30,6 +31,7 @@ KindScores = dict[str, dict[str, float]]  # by method, then by kind of data
 
 _NEAR = {"ac": 0.01, "nmi": 0.01, "accuracy": 0.005}
 _COUNT_NEAR, _COUNT_FAR = 0.1, 0.2
+_FLAT = 0.005  # difference of two means that the text calls small
 _METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 _TENTH = f"{SHARE:.0%}"
 _PLACE = ("data set", "labels")
@@ -68,6 +70,7 @@ def page(file: Path) -> str:
         **_left_out_statements(parts["settings"], classification, "classification"),
         methods_clustering=_methods_table(parts["settings"], "clustering"),
         methods_classification=_methods_table(parts["settings"], "classification"),
+        **_variation_statements(parts["variations"]),
         preprocessing=_preprocessing_table(parts["preprocessing"]),
         preprocessing_statement=_preprocessing_statement(parts["preprocessing"]),
     )  # fmt: skip
@@ -343,6 +346,78 @@ def _left_out_statement(rows: list[LeftOut]) -> str:
         f"is at least as good as the best other method on {chosen_above} of the kinds, the "
         f"defaults on {above}."
     )
+
+
+# --- one parameter or constant at a time -------------------------------------------------------
+
+
+def _variation_statements(records: list[Record]) -> dict[str, str]:
+    """The tables of variations and what they show."""
+    texts = {}
+    for task in (CLUSTERING, CLASSIFICATION):
+        own = [record for record in records if record["task"] == task]
+        whole = _by_kind(record for record in own if record["thinned"] == WHOLE)
+        thinned = _by_kind(record for record in own if record["thinned"] != WHOLE)
+        texts[f"variations_{task}"] = _variation_table(whole, thinned, task)
+        texts[f"variations_{task}_statement"] = _variation_statement(whole)
+    counts = [record for record in records if record["task"] == COUNT]
+    return texts | {"variations_count": _variation_counts(counts)}
+
+
+def _variations(task: str) -> list[tuple[list[str], str]]:
+    """The first columns of a table and the name of every variation, the defaults first."""
+    shown = [(v, str(v)) for v in VARIATIONS if task in v.tasks]
+    rows = [([f"`{v.name}`", as_text(v.default), as_text(v.value)], name) for v, name in shown]
+    return [([DEFAULT, "", ""], DEFAULT), *rows]
+
+
+def _variation_table(whole: KindScores, thinned: KindScores, task: str) -> str:
+    """Scores of the defaults, and differences from them."""
+    kinds = list(whole[DEFAULT])
+    lines = []
+    for cells, name in _variations(task):
+        scores = [whole[name][kind] for kind in kinds]
+        scores += [float(np.mean(scores)), float(np.mean(list(thinned[name].values())))]
+        if name == DEFAULT:
+            own = scores
+            lines.append([*cells, *(f"{score:.3f}" for score in scores)])
+        else:
+            pairs = zip(scores, own, strict=True)
+            lines.append([*cells, *(signed(score - base) for score, base in pairs)])
+    header = ["parameter or constant", "default", "value", *kinds, "mean", "mean, 1:10"]
+    return markdown(header, lines).strip()
+
+
+def _variation_statement(whole: KindScores) -> str:
+    means = {name: float(np.mean(list(scores.values()))) for name, scores in whole.items()}
+    gains = {name: means[name] - means[DEFAULT] for name in means if name != DEFAULT}
+    best = max(gains, key=lambda name: gains[name])
+    near = sum(abs(gain) <= _FLAT for gain in gains.values())
+    return (
+        f"{near} of {len(gains)} variations change the mean by at most {_FLAT:g}; the largest gain "
+        f"is {signed(gains[best])} (`{best}`), the largest loss {signed(min(gains.values()))}."
+    )
+
+
+def _variation_counts(records: list[Record]) -> str:
+    """Of the estimates of every variation: how many are near, reliable, and reliable but far."""
+    by_name: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_name[record["method"]].append(record)
+    lines = []
+    for cells, name in _variations(COUNT):
+        own = by_name[name]
+        reliable = [record for record in own if record["reliable"] == "yes"]
+        numbers = (
+            sum(_deviation(record) <= _COUNT_NEAR for record in own), len(reliable),
+            sum(_deviation(record) > _COUNT_FAR for record in reliable),
+        )  # fmt: skip
+        lines.append([*cells, *(f"{number} of {len(own)}" for number in numbers)])
+    header = [
+        "constant", "default", "value", f"within {_COUNT_NEAR:.0%}", "reliable",
+        f"reliable, but more than {_COUNT_FAR:.0%} off",
+    ]  # fmt: skip
+    return markdown(header, lines).strip()
 
 
 # --- preprocessing -----------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def setting_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator
         for threshold in _THRESHOLDS:
             graph = HyperedgeRule("top", threshold).build(coefficients)
             for task, method in _methods(preprocessing == auto, threshold, lam):
-                row = _score(task, method, graph, X, y, labeled, run) | {"task": task}
+                row = score(task, graph, X, y, labeled, run, {"method": method}) | {"task": task}
                 names = (preprocessing, "auto") if method == "auto" else ()
                 for name in names if preprocessing == auto else names[:1]:
                     yield row | {"method": str(Setting(name, threshold, lam))}
@@ -109,19 +109,41 @@ def _methods(is_chosen: bool, threshold: int | None, lam: int) -> list[tuple[str
     return tasks
 
 
-def _score(
-    task: str, method: str, graph: Hypergraph, X: NDArray, y: NDArray, labeled: NDArray, run: int
+def score(
+    task: str,
+    graph: Hypergraph,
+    X: NDArray,
+    y: NDArray,
+    labeled: NDArray,
+    run: int,
+    options: Mapping[str, Any],
 ) -> Row:
+    """Cluster or classify the samples on a hypergraph; return AC and NMI, or the accuracy.
+
+    Parameters
+    ----------
+    task : {"clustering", "classification"}
+    graph : Hypergraph
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of int of shape (n_samples,)
+    labeled : ndarray of bool of shape (n_samples,)
+        The samples whose label is given in classification.
+    run : int
+        Random state of the clustering.
+    options : mapping of str to object
+        Parameters of the learner that differ from the defaults.
+    """
     if task == "clustering":
-        return _clustered(graph, X, y, method, run)
-    options: dict[str, Any] = {"method": method}
+        return _clustered(graph, X, y, run, options)
     model = HypergraphClassifier(structure=graph, **options).fit(X, np.where(labeled, y, -1))
     return {"accuracy": float((model.transduction_ == y)[~labeled].mean())}
 
 
-def _clustered(graph: Hypergraph, X: NDArray, y: NDArray, method: str, run: int) -> Row:
-    k, options = len(np.unique(y)), {"method": method, "random_state": run}
-    model = HypergraphClustering(k, structure=graph, **options)  # type: ignore[arg-type]
+def _clustered(
+    graph: Hypergraph, X: NDArray, y: NDArray, run: int, options: Mapping[str, Any]
+) -> Row:
+    k = len(np.unique(y))
+    model = HypergraphClustering(k, structure=graph, random_state=run, **options)
     ac, nmi = clustering_scores(y, model.fit_predict(X))
     return {"ac": ac, "nmi": nmi}
 
@@ -130,7 +152,7 @@ def preprocessing_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     """The modularity that "auto" compares, and the clustering that each preprocessing gives."""
     for name, modularity in preprocessing_scores(X).items():
         graph = ElasticNetHypergraph(preprocessing=name, n_jobs=1).fit(X).graph_
-        row = _clustered(graph, X, y, "auto", run)
+        row = _clustered(graph, X, y, run, {})
         yield {"task": "clustering", "method": name, "modularity": modularity} | row
 
 

@@ -19,11 +19,20 @@ from experiments.tabular import markdown, read_records, write_csv
 
 METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 SETTINGS: dict[Setting, str] = {
+    "default": "by default: no parameters given but the number of clusters",
     "shared": "one setting shared by all tables",
     "tuned": "tuned for each data set",
     "paper": "as in the paper: one setting shared by all tables, no extensions",
 }
-LABELS: dict[Setting, str] = {"shared": "shared", "tuned": "tuned", "paper": "as in the paper"}
+LABELS: dict[Setting, str] = {
+    "default": "default",
+    "shared": "shared",
+    "tuned": "tuned",
+    "paper": "as in the paper",
+}
+OURS = "ENHG"
+"""The structure whose defaults the tables have; they have settings of all others too."""
+
 TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
 
 
@@ -38,7 +47,8 @@ class Table:
     def jobs(self, setting: Setting, runs: int) -> Iterator[tuple[Draw, str, Job]]:
         """Yield every job with its draw and the name of its structure."""
         shares = SHARES if self.task == "classification" else (0.0,)
-        for draw, method in product(self.draws, METHODS):
+        methods = (OURS,) if setting == "default" else tuple(METHODS)
+        for draw, method in product(self.draws, methods):
             structure, learner = setting_for(method, self.task, setting, draw.dataset)
             for by_run, numbers in draw.by_run(runs):
                 job = Job(self.task, by_run, method, structure, (learner,), numbers, shares)

@@ -5,7 +5,7 @@ import os
 import pytest
 from typer.testing import CliRunner
 
-from experiments import baselines, defaults, pages, practice, quality, quality_page, search
+from experiments import baselines, pages, practice, quality, quality_page, search
 from experiments.__main__ import app
 
 
@@ -72,17 +72,6 @@ def test_search_passes_its_files_on(tmp_path, monkeypatch):
         (tmp_path, tmp_path / "c.csv", ["paper"]),
     ]
     assert "got 'shared'" in fails("search", "shared", *words)
-
-
-def test_defaults_stores_scores_and_page(tmp_path, monkeypatch):
-    monkeypatch.setattr("experiments.paths.DOCS", tmp_path)
-    defaults_file = tmp_path / "defaults.csv.gz"
-    defaults_file.write_bytes(defaults.ARCHIVE.read_bytes())
-    monkeypatch.setattr(defaults, "ARCHIVE", defaults_file)
-    monkeypatch.setattr(defaults, "measure", lambda data, cells, progress: None)
-    result = run("defaults", "--data", tmp_path, "--cells", tmp_path / "c.csv", "--quiet")
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "defaults.md").read_text().startswith("# ")
 
 
 def test_practice_refuses_unknown_names(tmp_path, monkeypatch):

@@ -50,7 +50,7 @@ def labels_of_counts(counts, targets=TARGETS):
 
 @pytest.mark.parametrize(
     ("counts", "n_folds"),
-    [((9, 9, 9), 5), ((3, 3, 3), 3), ((2, 2), 2), ((1, 2, 4), 4), ((1, 1, 40), 5), ((1, 1), 0)],
+    [((9, 9, 9), 3), ((3, 3, 3), 3), ((2, 2), 2), ((1, 2, 4), 3), ((1, 1, 40), 3), ((1, 1), 0)],
 )
 def test_every_label_is_hidden_once_but_single_ones_never(counts, n_folds):
     labels = np.repeat(np.arange(len(counts)), counts)
@@ -68,7 +68,7 @@ def test_every_label_is_hidden_once_but_single_ones_never(counts, n_folds):
 
 
 def test_no_more_folds_than_hide_a_thousand_labels():
-    for count, n_folds in ((1249, 5), (1250, 4), (2500, 2), (5000, 1), (20_000, 1)):
+    for count, n_folds in ((1499, 3), (1500, 2), (2999, 2), (3000, 1), (20_000, 1)):
         Y = one_hot(np.arange(count) % 2, 2)
         assert len(list(folds(Y))) == n_folds
 
@@ -176,11 +176,8 @@ def test_weights_by_the_exponential_of_the_sums():
     assert sum(weights.values()) == pytest.approx(1)
 
 
-def test_small_weights_are_left_out():
-    weights = weights_of_sums(20.0, 12.0, 19.0)
-    assert set(weights) == {"diffusion", "discriminant"}
-    assert sum(weights.values()) == pytest.approx(1)
-    assert weights_of_sums(900.0, 1800.0, 10.0) == {"poisson": 1.0}
+def test_weights_of_many_labels_do_not_overflow():
+    assert weights_of_sums(900.0, 1800.0, 10.0)["poisson"] == pytest.approx(1)
 
 
 def test_one_class_with_two_labels_is_enough_for_weights():
@@ -354,7 +351,8 @@ def test_linear_classes_without_clusters_use_discriminants():
     weights = (rng.uniform(size=(200, 200)) < 0.05).astype(float)
     graph = Graph(np.triu(weights, 1) + np.triu(weights, 1).T + np.eye(200))
     model = fitted(np.where(np.arange(200) < 60, y, -1), graph, samples)
-    assert model.method_weights_.keys() <= {"discriminant", "self_training"}
+    weights = model.method_weights_
+    assert weights["discriminant"] + weights["self_training"] > 0.99
     assert (model.transduction_ == y).mean() > 0.9
 
 
@@ -363,7 +361,7 @@ def test_clusters_without_information_in_the_features_do_not_use_them():
     ring = [[50 * c + i, 50 * c + (i + 1) % 50] for c in range(2) for i in range(50)]
     noise = np.random.default_rng(0).normal(size=(100, 20))
     model = fitted(np.where(np.arange(100) % 5 == 0, y, -1), Hypergraph.from_edges(ring), noise)
-    assert model.method_weights_.get("discriminant", 0) < 0.1
+    assert model.method_weights_["discriminant"] < 0.1
     np.testing.assert_array_equal(model.transduction_, y)
 
 

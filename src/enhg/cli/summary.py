@@ -132,8 +132,9 @@ def _groups_text(run: Run) -> str:
 
 
 def _methods_text(weights: Mapping[str, float]) -> str:
-    """The methods, with their weights if there are several; the largest first."""
-    names = sorted(weights, key=lambda name: -weights[name])
+    """The methods, with their weights if several have 1 % or more; the largest first."""
+    shown = (name for name in weights if round(100 * weights[name]) > 0)
+    names = sorted(shown, key=lambda name: -weights[name])
     if len(names) == 1:
         return _METHODS[names[0]]
     return ", ".join(f"{_METHODS[name]} ({weights[name]:.0%})" for name in names)

@@ -67,7 +67,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         from stratified cross-validation. The labels of one fold are hidden, the others are
         propagated over the same hypergraph, and the class of every hidden label is ranked in its
         row of F, 1 for the largest entry. The weight of a method is in proportion to exp(S), where
-        S is the sum of 1/rank. There are five folds, or as many as labels in the class of most
+        S is the sum of 1/rank. There are three folds, or as many as labels in the class of most
         labels if these are fewer, always the same for the same labels; folds are used until at
         least 1000 labels have been hidden. The only label of a class is never hidden.
 
@@ -335,7 +335,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         require(len(codes) == len(labeled), "given_codes")
         require(bool((labeled[:-1] < labeled[1:]).all()), "labeled_indices")
         weights = require_by_method(state, "method_weights", PARTS)
-        require(all(weight > 0 for weight in weights.values()), "method_weights")
+        require(all(weight >= 0 for weight in weights.values()), "method_weights")
         require(bool(np.isclose(sum(weights.values()), 1)), "method_weights")
         model.classes_, model.labeled_indices_ = classes, labeled
         model.method_weights_ = weights

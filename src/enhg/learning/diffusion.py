@@ -13,6 +13,8 @@ from enhg._protocol import GraphLike
 from enhg._validation import check_fraction
 from enhg.exceptions import warn_not_converged
 
+# Relative residual where only the largest entries of rows matter.
+ROUGH_TOL = 1e-2
 _MAX_ITERATIONS = 10_000
 
 

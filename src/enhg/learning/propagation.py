@@ -14,7 +14,7 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg._protocol import GraphLike
-from enhg.learning.diffusion import component_sums, diffuse, poisson
+from enhg.learning.diffusion import ROUGH_TOL, component_sums, diffuse, poisson
 from enhg.learning.discriminants import (
     SHORT_ALPHA,
     discriminant_distributions,
@@ -29,11 +29,9 @@ PARTS: tuple[Part, ...] = get_args(Part)
 ClassBalance: TypeAlias = Literal["estimated", "equal", "labels", "none"]
 CLASS_BALANCES: tuple[ClassBalance, ...] = get_args(ClassBalance)
 
-_SELF_TRAINING_FOLDS = 3  # more take more time and score about the same
-_MOST_FOLDS = 5
+# Of the labels in cross-validation, and of the samples in self-training.
+_FOLDS = 3
 _MOST_HIDDEN = 1000  # labels: sums over as many hardly depend on chance
-_FOLD_TOL = 1e-2
-_MIN_WEIGHT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +99,7 @@ class Propagation:
             codes[used],
             self.Y.shape[1],
             np.random.RandomState(0),
-            n_folds=_SELF_TRAINING_FOLDS,
+            n_folds=_FOLDS,
             certain=labeled[used],
         )
         P = linked_only(self.graph, P, codes)
@@ -118,7 +116,7 @@ class Propagation:
         """Return the propagation, of low accuracy, of all labels but those of some rows."""
         Y = self.Y.copy()
         Y[rows] = 0
-        return replace(self, Y=Y, tol=_FOLD_TOL)
+        return replace(self, Y=Y, tol=ROUGH_TOL)
 
     def _diffuse(self, P: NDArray, alpha: float) -> NDArray:
         return np.maximum(diffuse(self.graph.theta, P, alpha, tol=self.tol), 0)
@@ -221,13 +219,11 @@ def combine(propagation: Propagation) -> tuple[NDArray, dict[Part, float]]:
     alpha = propagation.alpha
     if hidden:
         first, weights, alpha = _cross_validate(propagation, hidden)
-    needed = {*weights, *(first if "self_training" in weights else ())}
     parts: dict[Part, NDArray] = {
-        method: propagation.distributions(method) for method in METHODS if method in needed
+        method: propagation.distributions(method) for method in METHODS if method in first
     }
-    if "self_training" in weights:
-        P = propagation.self_trained(weighted_mean(parts, first))
-        parts["self_training"] = propagation.diffused(P, alpha)
+    P = propagation.self_trained(weighted_mean(parts, first))
+    parts["self_training"] = propagation.diffused(P, alpha)
     distributions = weighted_mean(parts, weights)
     distributions[~propagation.reached] = 0
     return distributions, weights
@@ -267,7 +263,6 @@ def rank_weights(sums: Mapping[Part, float]) -> dict[Part, float]:
     S is the sum of the reciprocal ranks of hidden labels by a method: one more hidden label that is
     ranked first rather than last multiplies its weight by up to e. With few labels, when the sums
     say little, the methods have similar weights; with many labels one of them has nearly all of it.
-    Methods of a weight below 0.001 are left out.
 
     Parameters
     ----------
@@ -285,9 +280,7 @@ def rank_weights(sums: Mapping[Part, float]) -> dict[Part, float]:
     and sparsity", Machine Learning 72, 2008.
     """
     weights = softmax(list(sums.values()))
-    weights[weights < _MIN_WEIGHT] = 0
-    weights /= weights.sum()
-    return {name: float(w) for name, w in zip(sums, weights, strict=True) if w > 0}
+    return dict(zip(sums, map(float, weights), strict=True))
 
 
 def weighted_mean(parts: Mapping[Part, NDArray], weights: Mapping[Part, float]) -> NDArray:
@@ -308,12 +301,12 @@ def sum_of_reciprocal_ranks(F: NDArray, codes: NDArray) -> float:
 def folds(Y: NDArray) -> Iterator[NDArray]:
     """Split the labeled samples into stratified random folds, always the same for the same Y.
 
-    There are five, or as many as labels in the class of most labels if these are fewer; those that
+    There are three, or as many as labels in the class of most labels if these are fewer; those that
     come after 1000 labels have been hidden are left out. The labels of a class are in as many folds
     as possible, so that every class keeps a label when one is hidden.
     """
     counts = Y.sum(axis=0).astype(int)
-    n_folds = min(_MOST_FOLDS, counts.max())
+    n_folds = min(_FOLDS, counts.max())
     rng = np.random.RandomState(0)
     members = [rng.permutation(np.flatnonzero(Y[:, c])) for c in np.flatnonzero(counts > 1)]
     rows = np.concatenate(members) if members else np.empty(0, np.intp)

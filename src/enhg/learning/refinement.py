@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from enhg._protocol import GraphLike
-from enhg.learning.diffusion import diffuse
+from enhg.learning.diffusion import ROUGH_TOL, diffuse
 from enhg.learning.discriminants import (
     SHORT_ALPHA,
     discriminant_features,
@@ -17,7 +17,6 @@ from enhg.learning.discriminants import (
 from enhg.modularity import modularity
 
 _FOLDS = 5
-_TOL = 1e-4
 # Relative loss of modularity that is allowed, divided by the share of the samples that move. Moves
 # to random clusters lose about 2.
 _MAX_LOSS = 0.18
@@ -57,7 +56,7 @@ def refine(
     features = discriminant_features(samples)
     P = out_of_fold_probabilities(features, labels, n_clusters, rng, n_folds=_FOLDS)
     P = linked_only(graph, P, labels)
-    diffused = diffuse(graph.theta, P, SHORT_ALPHA, tol=_TOL)
+    diffused = diffuse(graph.theta, P, SHORT_ALPHA, tol=ROUGH_TOL)
     refined = _renamed(diffused.argmax(axis=1), labels, n_clusters)
     while (lost := np.bincount(refined, minlength=n_clusters)[labels] == 0).any():
         refined = np.where(lost, labels, refined)

@@ -17,7 +17,7 @@ from enhg.preprocessing._arrays import (
 )
 from enhg.preprocessing._base import SampleTransformer, to_unit_length
 
-# Of the largest singular value; chosen on faces (docs/defaults.md).
+# Of the largest singular value; chosen on faces; varied in docs/quality.md.
 _KNEE = 0.02
 # A direction below this multiple of the knee would change by less than 1e-4.
 _NEGLIGIBLE = 0.01

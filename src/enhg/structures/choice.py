@@ -23,7 +23,7 @@ _CANDIDATES = ("zero_mean", "smooth", "whiten")
 _MIN_SAMPLES, _MAX_SAMPLES = 100, 1500
 # The sparse errors that go with whitening take the square of the number of features.
 _MAX_WHITENED_FEATURES = 8192
-# γₑ of whitened samples, chosen on faces (docs/defaults.md).
+# γₑ of whitened samples, chosen on faces; varied in docs/quality.md.
 _WHITENED_ERROR_WEIGHT = 0.5
 # Members of the hyperedges compared. With 5 the hypergraphs of whitened samples fall into small
 # pieces, and whitened samples have few more than 10 coefficients.
