@@ -46,6 +46,8 @@ def page(file: Path) -> str:
     clustering, classification, uneven = (
         parts[name] for name in ("clustering", "classification", "uneven")
     )
+    varied = [record for record in parts["variations"] if record["thinned"] == WHOLE]
+    settings = parts["settings"] + [r for r in varied if r["method"] != DEFAULT]
     return (TEMPLATES / "quality.md").read_text(encoding="utf-8").format(
         runs=1 + max(int(record["run"]) for record in clustering),
         neighbors=baselines.NEIGHBORS,
@@ -66,8 +68,8 @@ def page(file: Path) -> str:
         uneven_accuracy=_table(uneven, "accuracy", (*_UNEVEN_PLACE, "labels")),
         count=_count_table(parts["count"]),
         count_statement=_count_statement(parts["count"]),
-        **_left_out_statements(parts["settings"], clustering, "clustering"),
-        **_left_out_statements(parts["settings"], classification, "classification"),
+        **_left_out_statements(settings, clustering, CLUSTERING),
+        **_left_out_statements(settings, classification, CLASSIFICATION),
         methods_clustering=_methods_table(parts["settings"], "clustering"),
         methods_classification=_methods_table(parts["settings"], "classification"),
         **_variation_statements(parts["variations"]),
@@ -280,7 +282,7 @@ def _left_out_statements(settings: list[Record], others: list[Record], task: str
     return {
         f"left_out_{task}": _left_out_table(rows),
         f"left_out_{task}_statement": f"{_rank(own)} {_left_out_statement(rows)}",
-        f"n_settings_{task}": str(len(GRID[task])),
+        f"n_settings_{task}": str(len(own)),
     }
 
 

@@ -27,7 +27,6 @@ PREPROCESSINGS = ("zero_mean", "smooth", "whiten")
 """What `preprocessing="auto"` compares."""
 
 _THRESHOLDS = (5, 10, None, 20)
-_LAMS = (5, 20)
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,12 @@ class Setting:
     preprocessing : str
     threshold : int or None
         Of `HyperedgeRule`; its default if None.
-    lam : int
     method : str
         Of `HypergraphClustering` or `HypergraphClassifier`.
     """
 
     preprocessing: str = "auto"
     threshold: int | None = None
-    lam: int = 5
     method: str = "auto"
 
     def __str__(self) -> str:
@@ -60,7 +57,7 @@ class Setting:
 
 DEFAULT = "the defaults"
 
-STRUCTURES = [Setting(*values) for values in product(("auto", *PREPROCESSINGS), _THRESHOLDS, _LAMS)]
+STRUCTURES = [Setting(*values) for values in product(("auto", *PREPROCESSINGS), _THRESHOLDS)]
 """The settings that differ in the hypergraph."""
 
 GRID = {
@@ -86,24 +83,24 @@ def setting_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator
         Random state of the clustering.
     """
     auto = choose_preprocessing(X)
-    for lam, preprocessing in product(_LAMS, PREPROCESSINGS):
-        model = ElasticNetHypergraph(preprocessing=preprocessing, lam=lam, n_jobs=1).fit(X)
+    for preprocessing in PREPROCESSINGS:
+        model = ElasticNetHypergraph(preprocessing=preprocessing, n_jobs=1).fit(X)
         coefficients = model.representation_.coefficients
         for threshold in _THRESHOLDS:
             graph = HyperedgeRule("top", threshold).build(coefficients)
-            for task, method in _methods(preprocessing == auto, threshold, lam):
+            for task, method in _methods(preprocessing == auto, threshold):
                 row = score(task, graph, X, y, labeled, run, {"method": method}) | {"task": task}
                 names = (preprocessing, "auto") if method == "auto" else ()
                 for name in names if preprocessing == auto else names[:1]:
-                    yield row | {"method": str(Setting(name, threshold, lam))}
+                    yield row | {"method": str(Setting(name, threshold))}
                 if not names:
                     yield row | {"method": str(Setting(method=method))}
 
 
-def _methods(is_chosen: bool, threshold: int | None, lam: int) -> list[tuple[str, str]]:
+def _methods(is_chosen: bool, threshold: int | None) -> list[tuple[str, str]]:
     """Tasks and methods of a hypergraph: "auto", and on the default hypergraph all others."""
     tasks = [("clustering", "auto"), ("classification", "auto")]
-    if is_chosen and Setting(threshold=threshold, lam=lam) == Setting():
+    if is_chosen and Setting(threshold=threshold) == Setting():
         tasks += [("clustering", method) for method in METHODS]
         tasks += [("classification", method) for method in CLASSIFICATION_METHODS]
     return tasks

@@ -1,8 +1,8 @@
 """Parameters and constants of the package, varied one at a time.
 
 The settings of `experiments.selection` are combinations of the parameters that matter most. Here
-every other parameter, and every constant that was chosen by its scores, has smaller and larger
-values, with all others at their defaults.
+other parameters, and constants that were chosen by their scores, have smaller and larger values,
+with all others at their defaults.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ _SMOOTH: dict[str, Any] = {"preprocessing": "smooth"}
 
 VARIATIONS: list[Variation] = [
     *_varied("gamma", (5, 20), _BOTH),
+    *_varied("lam", (2, 20), _BOTH),
     *_varied("weighting", ("cosine", "uniform"), _BOTH),
     *_varied("membership", ("binary",), _BOTH),
     *_varied("selection", ("largest", "mean"), _BOTH),

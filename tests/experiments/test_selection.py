@@ -20,7 +20,6 @@ def test_the_defaults_are_those_of_the_package():
     structure = ElasticNetHypergraph()
     assert str(setting) == DEFAULT
     assert setting.preprocessing == structure.preprocessing
-    assert setting.lam == structure.lam
     assert setting.method == HypergraphClustering().method == HypergraphClassifier().method
     Z = structure.fit(X).representation_.coefficients
     default, own = HyperedgeRule().build(Z), HyperedgeRule("top", setting.threshold).build(Z)
@@ -28,7 +27,7 @@ def test_the_defaults_are_those_of_the_package():
 
 
 def test_settings_are_named_by_what_differs_from_the_defaults():
-    assert str(Setting("whiten", 5, 20)) == 'preprocessing="whiten", threshold=5, lam=20'
+    assert str(Setting("whiten", 5)) == 'preprocessing="whiten", threshold=5'
     assert str(Setting(method="spectral")) == 'method="spectral"'
     for settings in GRID.values():
         names = [str(setting) for setting in settings]
