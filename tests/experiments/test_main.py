@@ -39,7 +39,7 @@ def test_reproduce_makes_figures_and_continues_in_its_folder(tmp_path, data_fold
 def test_reproduce_refuses_bad_input(tmp_path):
     assert "got 'table7'" in fails("reproduce", "table7", "--data", tmp_path)
     stderr = fails("reproduce", "table1", "--setting", "all", "--data", tmp_path)
-    assert "settings must be among shared, tuned, paper, got 'all'" in stderr
+    assert "settings must be among default, shared, tuned, paper, got 'all'" in stderr
     (tmp_path / "mine.txt").write_text("mine")
     stderr = fails("reproduce", "table1", "--data", tmp_path, "-o", tmp_path)
     assert "cells.csv of an earlier call" in stderr
@@ -85,9 +85,9 @@ def test_practice_measures_what_is_named(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(practice, "measure", lambda name, data, _: calls.append((name, data)))
     monkeypatch.setattr(pages, "write_pages", lambda: calls.append("pages"))
-    result = run("practice", "outliers", "few-labels", "--data", tmp_path)
+    result = run("practice", "outliers", "suggestions", "--data", tmp_path)
     assert result.exit_code == 0, result.output
-    assert calls == [("outliers", tmp_path), ("few-labels", tmp_path), "pages"]
+    assert calls == [("outliers", tmp_path), ("suggestions", tmp_path), "pages"]
 
 
 @pytest.fixture
