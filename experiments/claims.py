@@ -157,7 +157,7 @@ def _digit_jobs(runs: int) -> dict[tuple[str, Draw], list[Job]]:
 
 def _face_jobs(runs: int) -> list[Job]:
     """The jobs of ENHG on PIE in table IV."""
-    return _classification_jobs("ENHG", _FACES, "default", runs)
+    return _classification_jobs("ENHG", _FACES, "shared", runs)
 
 
 def _classification_jobs(method: str, draw: Draw, setting: Setting, runs: int) -> list[Job]:

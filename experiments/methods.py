@@ -227,7 +227,7 @@ METHODS = {
     ),
     "ENHG": Method(
         ElasticNetHypergraph,
-        ({"gamma": (3, 10, 30), "lam": (5, 20), "threshold": (5, 10, (5, 7, 10))},),
+        ({"gamma": (3, 10, 30), "lam": (5, 20), "threshold": (5, 7, 10)},),
         (
             {
                 "gamma": (3, 10),
