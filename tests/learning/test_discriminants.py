@@ -87,7 +87,7 @@ def test_features_of_equal_deviation_have_the_discriminants_of_scikit_learn(n, d
     X /= np.sqrt(((X - class_means(X, codes)[codes]) ** 2).mean(axis=0))
     other = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(X, codes)
     model = fit_discriminants(X, codes, 3, shrinkage=shrinkage)
-    scores = (X - model.center) / model.scale @ model.coefficients + model.intercepts
+    scores = (X / model.scale - model.center) @ model.coefficients + model.intercepts
     ours = scores - scores[:, :1]
     theirs = other.decision_function(X) - other.decision_function(X)[:, :1]
     np.testing.assert_allclose(ours * n / (n - 3), theirs, rtol=1e-6, atol=1e-8)
@@ -372,12 +372,14 @@ def test_many_samples_are_fitted_in_part(monkeypatch):
     np.testing.assert_allclose(P.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("scale", [1e-35, 1e30])
-def test_tiny_and_huge_values_in_single_precision(scale):
+@pytest.mark.parametrize(
+    ("scale", "dtype"), [(1e-35, np.float32), (1e30, np.float32), (1e-300, float), (1e307, float)]
+)
+def test_tiny_and_huge_values(scale, dtype):
     X, codes = gaussians(60, 5, apart=4.0)
-    X = (X / np.abs(X).max()).astype(np.float32)
+    X = (X / np.abs(X).max()).astype(dtype)
     expected = fit_discriminants(X, codes, 3).probabilities(X)
-    scaled = (X * np.float32(scale)).astype(np.float32)
+    scaled = X * dtype(scale)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         P = fit_discriminants(scaled, codes, 3).probabilities(scaled)

@@ -33,6 +33,12 @@ def test_huge_float32_points_are_lifted():
     assert lifted.dtype == np.float32
 
 
+def test_sums_of_points_may_overflow(no_warnings):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3)) + 0.5
+    lifted = Lifting().fit_transform(X * 1e307)
+    np.testing.assert_allclose(lifted, Lifting().fit_transform(X), atol=1e-12)
+
+
 def test_equal_points_have_one_direction(no_warnings):
     lifting = Lifting().fit(np.ones((4, 2)))
     assert lifting.spread_ == 1

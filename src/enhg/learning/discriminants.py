@@ -26,9 +26,10 @@ class Discriminants:
 
     Attributes
     ----------
-    center : ndarray of shape (n_features,)
     scale : float
-        Features are divided by it after the center is subtracted.
+        Features are divided by it.
+    center : ndarray of shape (n_features,)
+        It is subtracted from the features divided by the scale.
     coefficients : ndarray of shape (n_features, n_classes)
     intercepts : ndarray of shape (n_classes,)
         −∞ for a class without samples.
@@ -36,8 +37,8 @@ class Discriminants:
         The shrinkage intensity of the covariance, in [0, 1].
     """
 
-    center: NDArray
     scale: float
+    center: NDArray
     coefficients: NDArray
     intercepts: NDArray
     shrinkage: float
@@ -55,7 +56,7 @@ class Discriminants:
             Rows of sum 1; 0 for a class without samples.
         """
         kind = _float_type(features)
-        centered = (features - self.center.astype(kind)) / kind(self.scale)
+        centered = features / kind(self.scale) - self.center.astype(kind)
         scores = (centered @ self.coefficients.astype(kind)).astype(np.float64) + self.intercepts
         return softmax(scores, axis=1)
 
@@ -107,11 +108,11 @@ def fit_discriminants(
     array([[1., 0.],
            [0., 1.]])
     """
-    center = features.mean(axis=0, dtype=np.float64)
     samples: NDArray = features.astype(_float_type(features))
-    samples -= center.astype(samples.dtype)
     largest = float(np.abs(samples).max(initial=0)) or 1.0  # keeps squares in range
-    samples /= largest
+    samples /= samples.dtype.type(largest)
+    center = samples.mean(axis=0, dtype=np.float64)
+    samples -= center.astype(samples.dtype)
     counts = np.bincount(codes, minlength=n_classes)
     means = class_means(samples, codes, counts)
     groups, residuals = codes, samples - means.astype(samples.dtype)[codes]
@@ -126,7 +127,7 @@ def fit_discriminants(
     solution = _solve_shrunk(residuals / residuals.dtype.type(np.sqrt(dof)), s, scaled)
     intercepts = np.where(counts > 0, -0.5 * (scaled * solution).sum(axis=0), -np.inf)
     coefficients = solution / deviations[:, None]
-    return Discriminants(center, largest, coefficients, intercepts, float(s))
+    return Discriminants(largest, center, coefficients, intercepts, float(s))
 
 
 def discriminant_features(samples: NDArray) -> NDArray:

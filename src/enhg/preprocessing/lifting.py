@@ -41,7 +41,8 @@ class Lifting(ClassNamePrefixFeaturesOutMixin, SampleTransformer):
     spread_: float
 
     def _learn(self, samples: NDArray) -> None:
-        self.mean_ = samples.mean(axis=0, dtype=np.float64)
+        scale = float(np.abs(samples).max()) or 1.0  # keeps huge sums in range
+        self.mean_ = scale * (samples / scale).mean(axis=0, dtype=np.float64)
         deviations = samples - self.mean_
         largest = float(np.abs(deviations).max()) or 1.0  # keeps huge and tiny squares in range
         spread = largest * float(np.sqrt(((deviations / largest) ** 2).sum(axis=1).mean()))
