@@ -102,7 +102,8 @@ def _choice(records: list[Record]) -> str:
     for record in records:
         for task in ("clustering", "classification"):
             chosen = f"{record['preprocessing']}, {record[f'{task} method']}"
-            times = record["seconds"][task], record["seconds"][f"{task}, fixed"]
+            seconds = record["seconds_by_task"]
+            times = seconds[task], seconds[f"{task}, fixed"]
             figures = *map(figure, times), figure(times[0] / times[1])
             rows.append([str(record["samples"]), task, chosen, *figures])
     heads = ["n", "task", "chosen", "s, by default", "s, if it is given", "ratio"]

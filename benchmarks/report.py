@@ -290,6 +290,12 @@ def _budget(record: Record) -> str:
     return "default" if budget is None else f"{budget / 2**20:g} MiB"
 
 
+def _pair(record: Record, task: str) -> str:
+    """The seconds by default, and with what is chosen given."""
+    seconds = record["seconds_by_task"]
+    return f"{figure(seconds[task])} / {figure(seconds[f'{task}, fixed'])} if given"
+
+
 _TASKS = {"represent": "representation", "cluster": "clustering"}
 _COLUMNS: tuple[Column, ...] = (
     ("task", lambda record: _TASKS[record["task"]]),
@@ -315,6 +321,11 @@ _COLUMNS: tuple[Column, ...] = (
     ("largest residual", lambda record: f"{record['residual']:.1e}"),
     ("peak memory, GB", lambda record: figure(record["peak_bytes"] / 1e9)),
     ("of the stages", _shares),
+    ("preprocessing", lambda record: record["preprocessing"]),
+    ("clustering", lambda record: record["clustering method"]),
+    ("clustering, s", lambda record: _pair(record, "clustering")),
+    ("classification", lambda record: record["classification method"]),
+    ("classification, s", lambda record: _pair(record, "classification")),
     ("import, s", lambda record: figure(record["import_seconds"])),
     ("loading the solver, s", lambda record: figure(record["loading_seconds"])),
     ("first call, s", lambda record: figure(record["first_call_seconds"])),

@@ -413,7 +413,8 @@ def choice(options: Options) -> Outcome:
             runs = 1 if count > _GROWING[-1] else 3
             record = measure.in_new_process("choose", samples=str(file), runs=runs)
         for task in ("clustering", "classification"):
-            ratio = record["seconds"][task] / record["seconds"][f"{task}, fixed"]
+            seconds = record["seconds_by_task"]
+            ratio = seconds[task] / seconds[f"{task}, fixed"]
             what = f"{task} of {count} samples"
             targets.append(at_most(what, ratio, limit, "× the chosen setting"))
         records.append(record)

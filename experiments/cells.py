@@ -6,14 +6,13 @@ import csv
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from enhg import InputError
 from experiments.protocol import Job, Row, evaluate
-from experiments.tabular import read_records, write_csv
+from experiments.tabular import write_csv
 
 _KEY = (
     "version", "task", "dataset", "classes", "per_class", "seed", "corrupted", "method",
@@ -40,20 +39,6 @@ class Cells:
         self._rows: dict[tuple[str, ...], Row] = {}
         if file.exists() and file.stat().st_size:
             self._read()
-
-    @classmethod
-    def load(cls, archive: Path, file: Path | None = None) -> Self:
-        """Read rows that `save` compressed; `file` receives rows that are added."""
-        cells = cls(file or archive.with_suffix(""))
-        stored = read_records(archive)
-        cells._rows = {_key(row): row for row in stored} | cells._rows
-        return cells
-
-    def save(self, archive: Path) -> None:
-        """Write all rows to a compressed file."""
-        write_csv(
-            archive, _HEADER, ([row[name] for name in _HEADER] for row in self._rows.values())
-        )
 
     def _read(self) -> None:
         with self.file.open(newline="", encoding="utf-8", errors="replace") as stream:

@@ -34,7 +34,7 @@ from enhg import (
     self_representation,
 )
 from enhg.preprocessing import SampleNormalizer
-from enhg.structures.choice import preprocessing_scores
+from enhg.structures.choice import choose_preprocessing, preprocessing_scores
 from experiments.cells import Cells
 from experiments.coefficients import largest_per_row
 from experiments.methods import METHODS
@@ -48,6 +48,7 @@ from experiments.protocol import (
     to_json,
 )
 from experiments.search import Setting, setting_for
+from experiments.selection import PREPROCESSINGS
 from experiments.tables import TITLES, paper_numbers, row_name
 from experiments.tabular import markdown, write_csv
 
@@ -414,8 +415,8 @@ def _preprocessing_choices(folder: Path) -> list[Line]:
     for draw in _PREPROCESSED:
         X = draw.load(folder).X
         scores = preprocessing_scores(X)
-        best = max(scores, key=lambda name: scores[name])
-        lines.append([_images_name(draw, len(X)), *(f"{s:.3f}" for s in scores.values()), best])
+        shown = [f"{scores[name]:.3f}" if name in scores else "" for name in PREPROCESSINGS]
+        lines.append([_images_name(draw, len(X)), *shown, choose_preprocessing(X)])
     return lines
 
 

@@ -1,7 +1,7 @@
 """Measurements of the extensions.
 
 The parameters are the defaults throughout. Labels are used for scoring, and for the samples that
-are given one. graphlearning, a development dependency, is needed as a baseline.
+are given one.
 """
 
 from __future__ import annotations

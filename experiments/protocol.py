@@ -31,7 +31,7 @@ from enhg import (
 from enhg.datasets import Dataset, load
 from experiments.methods import METHODS
 
-Task = Literal["clustering", "classification", "uneven classification"]
+Task = Literal["clustering", "classification"]
 Row = dict[str, Any]
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
@@ -40,9 +40,8 @@ SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 VERSION = 3
 """Version of the scores: raised when a structure or a learner gives different ones."""
 
-_DIGITS = ("digits", "usps")
 _COST_OF_FACES = 8  # relative to the same number of digits
-_CLASS_SIZES = {"digits": 180, "yale-b": 64, "pie": 170, "usps": 930}
+_CLASS_SIZES = {"yale-b": 64, "pie": 170, "usps": 930}
 _NOISE_VARIANCE = 0.1
 
 
@@ -139,7 +138,7 @@ class Job:
         """Estimated duration in arbitrary units."""
         draw = self.draw
         n_samples = draw.classes * (draw.per_class or _CLASS_SIZES[draw.dataset])
-        relative = 1 if draw.dataset in _DIGITS else _COST_OF_FACES
+        relative = 1 if draw.dataset == "usps" else _COST_OF_FACES
         return n_samples**2 * METHODS[self.method].cost * relative
 
     def row_keys(self) -> list[Row]:
@@ -188,8 +187,7 @@ def _score(task: Task, data: Dataset, graph: Any, key: Row) -> Row:
         ).fit_predict(data.X)
         ac, nmi = clustering_scores(data.y, labels)
         return {"ac": round(ac, 5), "nmi": round(nmi, 5), "accuracy": ""}
-    draw = draw_labels if task == "classification" else draw_uneven_labels
-    labeled = draw(data.y, key["share"], np.random.RandomState(key["run"]))
+    labeled = draw_labels(data.y, key["share"], np.random.RandomState(key["run"]))
     model = HypergraphClassifier(structure=graph, **parameters)
     model.fit(data.X, np.where(labeled, data.y, -1))
     accuracy = accuracy_score(data.y[~labeled], model.transduction_[~labeled])
@@ -225,9 +223,7 @@ def draw_labels(y: NDArray, share: float, random_state: np.random.RandomState) -
     return labeled
 
 
-def draw_labels_per_class(
-    y: NDArray, count: int, random_state: np.random.RandomState | np.random.Generator
-) -> NDArray:
+def draw_labels_per_class(y: NDArray, count: int, random_state: np.random.RandomState) -> NDArray:
     """Draw the mask of the labeled samples: `count` of every class.
 
     One sample of a class stays unlabeled, unless it is the only one.
@@ -236,13 +232,4 @@ def draw_labels_per_class(
     for label in np.unique(y):
         members = random_state.permutation(np.flatnonzero(y == label))
         labeled[members[: max(1, min(count, len(members) - 1))]] = True
-    return labeled
-
-
-def draw_uneven_labels(y: NDArray, share: float, random_state: np.random.RandomState) -> NDArray:
-    """Draw the mask of the labeled samples: a share of all, at least one sample of every class."""
-    labeled = random_state.random_sample(len(y)) < share
-    for label in np.unique(y):
-        members = np.flatnonzero(y == label)
-        labeled[random_state.choice(members)] |= not labeled[members].any()
     return labeled

@@ -322,11 +322,11 @@ def _far_below(cells: list[Cell]) -> str:
 
 
 def _yale_below(cells: list[Cell]) -> str:
-    """Cells of Extended Yale B below the paper with the shared setting."""
+    """Cells of the other structures on Extended Yale B below the paper, with the shared setting."""
     below = [
         f"{cell.method}, {_with_paper(cell)}"
         for cell in cells
-        if cell.setting == "shared" and cell.row.startswith(_YALE)
+        if cell.setting == "shared" and cell.row.startswith(_YALE) and cell.method != tables.OURS
         if cell.paper is not None and cell.mean < cell.paper
     ]
     return "; ".join(below) if below else "no cell"

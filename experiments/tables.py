@@ -31,7 +31,7 @@ LABELS: dict[Setting, str] = {
     "paper": "as in the paper",
 }
 OURS = "ENHG"
-"""The structure whose defaults the tables have; they have settings of all others too."""
+"""The structure that the setting "default" is of; the other settings are of every structure."""
 
 TITLES = {"yale-b": "Extended Yale B", "pie": "PIE", "usps": "USPS"}
 
@@ -162,8 +162,8 @@ def paper_numbers() -> dict[tuple[str, str, str], float]:
 def as_markdown(name: str, cells: list[Cell]) -> str:
     """Format a table in Markdown, once for each setting.
 
-    An entry is mean ± standard deviation with the paper's number in parentheses, the best of a
-    row in bold; the last row has the mean seconds of every structure.
+    An entry is mean ± standard deviation with the paper's number in parentheses, the best of
+    several structures in bold; the last row has the mean seconds of every structure.
     """
     parts = [f"### {TABLES[name].title}"]
     for setting, title in SETTINGS.items():
@@ -183,7 +183,7 @@ def _markdown_table(cells: list[Cell]) -> str:
     lines = []
     for row, metric in dict.fromkeys((cell.row, cell.metric) for cell in cells):
         entries = [by_place.get((row, metric, method)) for method in methods]
-        best = max(round(cell.mean, 3) for cell in entries if cell)
+        best = max(round(cell.mean, 3) for cell in entries if cell) if len(methods) > 1 else None
         texts = [_entry(cell, best) if cell else "" for cell in entries]
         lines.append([row, METRICS[metric], *texts])
     lines.append(["seconds per run", "", *(_seconds(cells, method) for method in methods)])
@@ -195,7 +195,7 @@ def _run_counts(cells: list[Cell]) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-def _entry(cell: Cell, best: float) -> str:
+def _entry(cell: Cell, best: float | None) -> str:
     text = f"{cell.mean:.3f}"
     if round(cell.mean, 3) == best:
         text = f"**{text}**"
@@ -261,7 +261,7 @@ def draw(name: str, cells: list[Cell], file: Path) -> None:
     for ax, (metric, dataset) in zip(axes, product(metrics, datasets), strict=True):
         plotted = [c for c in shown if c.metric == metric and c.row.startswith(dataset)]
         plotting.plot_comparison(
-            _curves(plotted), "ENHG", METRICS[metric], legend=dataset == datasets[-1], ax=ax
+            _curves(plotted), OURS, METRICS[metric], legend=dataset == datasets[-1], ax=ax
         )
         ax.set_title(f"{dataset}, shared setting")
         if TABLES[name].task == "classification":
@@ -277,7 +277,7 @@ def _curves(cells: list[Cell]) -> dict[str, list[tuple[str, float]]]:
     curves["ENHG in the paper"] = [
         (_tick(cell), cell.paper)
         for cell in cells
-        if cell.method == "ENHG" and cell.paper is not None
+        if cell.method == OURS and cell.paper is not None
     ]
     return curves
 

@@ -39,7 +39,7 @@ class Variation:
         and the name of a constant.
     value : object
     tasks : tuple of str
-        The tasks that depend on it.
+        The tasks that are scored with it.
     preprocessing : str or None
         The preprocessing that a constant belongs to; a constant of no preprocessing leaves the
         hypergraph as it is, unless `chooses`.
@@ -58,18 +58,22 @@ class Variation:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Change a constant in all modules of the package that have it; nothing for a parameter."""
+        """Change a constant, a public one wherever it is imported; nothing for a parameter."""
         module, _, constant = self.name.rpartition(".")
         with ExitStack() as stack:
             if module:
-                own = getattr(sys.modules[f"enhg.{module}"], constant)
-                for name, other in list(sys.modules.items()):
-                    if name.startswith("enhg.") and getattr(other, constant, None) is own:
-                        stack.enter_context(patch.object(other, constant, self.value))
+                owner = sys.modules[f"enhg.{module}"]
+                others = [m for name, m in sys.modules.items() if name.startswith("enhg.")]
+                imported = [m for m in others if hasattr(m, constant) and m is not owner]
+                for place in [owner, *([] if constant.startswith("_") else imported)]:
+                    stack.enter_context(patch.object(place, constant, self.value))
             yield
 
     def hypergraph(self, X: NDArray, default: ElasticNetHypergraph) -> Hypergraph:
-        """The hypergraph; that of the defaults itself if it does not depend on the variation."""
+        """The hypergraph; that of the defaults itself if it does not depend on the variation.
+
+        To be called within `applied`.
+        """
         options = {self.name: self.value}
         if self.name in HyperedgeRule().get_params():
             return HyperedgeRule(**options).build(default.representation_.coefficients)

@@ -10,11 +10,12 @@ import pytest
 from sklearn.datasets import load_digits
 
 from benchmarks import __main__ as main
+from benchmarks import page
 from benchmarks.baselines import BASELINES, run_accurately
 from benchmarks.measure import in_new_process
 from benchmarks.page import write_page
 from benchmarks.problems import Problem, optimality
-from benchmarks.report import write_report
+from benchmarks.report import section, write_report
 from benchmarks.suite import BENCHMARKS
 from enhg.preprocessing import SampleNormalizer
 
@@ -155,3 +156,17 @@ def test_a_representation_in_a_new_process(samples_file):
     assert result["certificate"] <= 1e-4
     assert result["peak_bytes"] >= result["bytes_before"] > 0
     assert min(result["seconds"], result["gram_seconds"], result["nonzeros"]) > 0
+
+
+def test_the_defaults_beside_what_they_choose(samples_file):
+    """A record of its task has its figures in the report and on the page."""
+    record = in_new_process("choose", samples=samples_file, runs=1)
+    seconds = record["seconds_by_task"]
+    tasks = ("clustering", "classification")
+    assert all(seconds[task] > 0 and seconds[f"{task}, fixed"] > 0 for task in tasks)
+    lines = page._choice([record]).splitlines()[2:]
+    assert [line.split(" | ")[1] for line in lines] == list(tasks)
+    result = {"name": "choice", "title": "", "limit": None, "records": [record]}
+    shown = section(result, {})
+    assert record["preprocessing"] in shown
+    assert shown.count("if given") == 2

@@ -103,17 +103,3 @@ def test_expensive_jobs_come_first(small, clustering_job, tmp_path):
     run_jobs(jobs, tmp_path, Cells(file), n_jobs=1)
     kept = [(row["method"], row["classes"]) for row in csv.DictReader(file.open())]
     assert kept[0] == ("LRR", "2")
-
-
-def test_an_archive_is_read_and_continued(small, clustering_job, tmp_path):
-    file, archive = tmp_path / "cells.csv", tmp_path / "archive.csv.gz"
-    cells = Cells(file)
-    run_jobs([clustering_job(runs=(0,))], tmp_path, cells, n_jobs=1)
-    cells.save(archive)
-    loaded = Cells.load(archive, tmp_path / "more.csv")
-    assert loaded.rows(clustering_job(runs=(0,))) == cells.rows(clustering_job(runs=(0,)))
-    run_jobs([clustering_job(runs=(0, 1))], tmp_path, loaded, n_jobs=1)
-    assert [row["run"] for row in csv.DictReader((tmp_path / "more.csv").open())] == ["1"]
-    assert len(Cells.load(archive, tmp_path / "more.csv").rows(clustering_job())) == 2
-    loaded.save(archive)
-    assert len(Cells.load(archive).rows(clustering_job())) == 2

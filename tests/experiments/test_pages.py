@@ -30,7 +30,7 @@ def run_folder(folder, gain=0.0):
             )
             for setting in tables.SETTINGS
             for (row, metric, method), number in paper.items()
-            if row in rows
+            if row in rows and (setting != "default" or method == tables.OURS)
         ]  # fmt: skip
         tables.write_cells(folder / f"{name}.csv", cells)
     template = (TEMPLATES / "reproduction.md").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_the_page_is_made_from_the_files(tmp_path):
     assert "| table of claims-usps |" in text
     alternative = "Coefficients along the paths of the lasso and of the elastic net"
     assert f"![{alternative}]({tmp_path.name}/figure-paths.png)" in text
-    assert "PIE, 10% labeled | accuracy | shared | 0.883 | 0.883 ± 0.010 | yes" in text
+    assert "PIE, 10% labeled | accuracy | default | 0.883 | 0.883 ± 0.010 | yes" in text
     # Table I of the paper: ENHG is below its targets here, which are higher.
     assert "Extended Yale B, K = 10 | AC | shared | 0.950 | 0.928 ± 0.010 | **no**, −0.022" in text
     assert "| Clustering of Extended Yale B | 10 | 10 | 10 | 10 | 10 | 10 | 10 |" in text
@@ -81,9 +81,9 @@ def test_the_page_counts_cells(tmp_path):
     text = page(run_folder(tmp_path, gain=-0.1), tmp_path)
     assert "| Clustering of PIE | 4 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
     assert re.search(r"\| all tables \| cells within 0.01 of .*\| 80% \| \d+% \| \*\*no", text)
-    assert "| PIE, K = 15 | AC | 0.821 | 0.721 | 0.721 | 0.721 |" in text
+    assert "| PIE, K = 15 | AC | 0.821 | 0.721 | 0.721 | 0.721 | 0.721 |" in text
     gaps = "0 of 4 (−0.100 to −0.100)"
-    assert f"| PIE, clustering | {gaps} | {gaps} | {gaps} |" in text
+    assert f"| PIE, clustering | {gaps} | {gaps} | {gaps} | {gaps} |" in text
     assert "−0.100 to −0.100" in text
 
 

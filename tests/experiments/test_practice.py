@@ -53,6 +53,7 @@ def test_suggestions_are_measured(some_digits):
     """Against three draws: a single one can be lucky."""
     rows = [row for run in range(3) for row in practice.suggestions(some_digits, run)]
     assert rows[-1]["suggested"] > 0.9
+    assert rows[-1]["random, of every class"] > 0.8
     assert sum(row["suggested"] for row in rows) > sum(row["random"] for row in rows)
 
 

@@ -132,7 +132,7 @@ def _groups_text(run: Run) -> str:
 
 
 def _methods_text(weights: Mapping[str, float]) -> str:
-    """The methods, with their weights if several have 1 % or more; the largest first."""
+    """The methods whose weight is not 0 % when rounded; with weights if several, largest first."""
     shown = (name for name in weights if round(100 * weights[name]) > 0)
     names = sorted(shown, key=lambda name: -weights[name])
     if len(names) == 1:

@@ -13,7 +13,7 @@ from enhg._protocol import GraphLike
 from enhg._validation import check_fraction
 from enhg.exceptions import warn_not_converged
 
-# Relative residual where only the largest entries of rows matter.
+# Relative residual of diffusions that are only compared: in cross-validation and refinement.
 ROUGH_TOL = 1e-2
 _MAX_ITERATIONS = 10_000
 

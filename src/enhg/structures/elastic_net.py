@@ -43,7 +43,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         scikit-learn transformer, which receives an array (without feature names).
     hyperedges : HyperedgeRule, optional
         Which coefficients make a sample a member, memberships and hyperedge weights;
-        `HyperedgeRule()` by default: one hyperedge of the 5 and one of the 10 largest |zᵢⱼ|.
+        `HyperedgeRule()` by default: three hyperedges, of the 5, 7 and 10 largest |zᵢⱼ|.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional
