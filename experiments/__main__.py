@@ -122,6 +122,8 @@ def search(
     from experiments.search import search, select
 
     searches = select(names or ())
+    if not cells.parent.is_dir():
+        raise InputError(f"--cells must be in a folder that exists, got {cells}")
     with Stages(quiet).stage("search", "settings") as progress:
         search(data, Cells(cells), progress, searches)
 

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from enhg import InputError
 from experiments import (
     practice,
     practice_page,
@@ -31,6 +32,8 @@ def store(run: Path) -> None:
     Stored results that the run does not have are kept: other tables, figures and analyses, and
     other settings of its tables.
     """
+    if not (run / "cells.csv").is_file():
+        raise InputError(f"OUT must be a folder of a run of reproduce, got {run} without cells.csv")
     with TemporaryDirectory() as folder_name:
         merged = Path(folder_name)
         for file in (*REPRODUCTION.glob("*.csv"), *_PICTURES.glob("*.png"), *_files(run)):

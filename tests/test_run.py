@@ -103,6 +103,15 @@ def test_record_of_a_prediction(samples, classifier):
     assert list(label_table(run)) == ["name", "label", "confidence", "outlier"]
 
 
+def test_only_samples_without_a_label_are_unreached(samples, clustering):
+    """A cluster need not be the one of the nearest center: its confidence can be 0."""
+    prediction = clustering.predict_with_scores(X)
+    prediction.labels[:3], prediction.confidence[:10] = -1, 0
+    run = record_prediction(samples, clustering, prediction)
+    assert run.n_unreached == 3
+    assert run.samples.low_confidence[:10].tolist() == [False] * 3 + [True] * 7
+
+
 def test_suggestions(samples, clustering, classifier):
     run = add_suggestions(record_clustering(samples, clustering), clustering, 3)
     assert run.suggestions == tuple(NAMES[row] for row in clustering.suggest(3))

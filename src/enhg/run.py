@@ -291,7 +291,7 @@ def record_prediction(samples: Samples, model: Model, prediction: Prediction) ->
     """
     clusters = isinstance(model, HypergraphClustering)
     names = range(model.n_clusters_) if clusters else model.classes_.tolist()
-    reached = prediction.confidence > 0
+    reached = prediction.labels != -1 if clusters else prediction.confidence > 0
     n_classes = None if clusters else len(names)
     columns = SampleColumns(
         samples.names,

@@ -72,6 +72,8 @@ def test_search_passes_its_files_on(tmp_path, monkeypatch):
         (tmp_path, tmp_path / "c.csv", ["paper"]),
     ]
     assert "got 'shared'" in fails("search", "shared", *words)
+    missing = ("--cells", tmp_path / "none" / "c.csv")
+    assert "--cells must be in a folder" in fails("search", "--data", tmp_path, *missing)
 
 
 def test_practice_refuses_unknown_names(tmp_path, monkeypatch):

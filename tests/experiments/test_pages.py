@@ -133,6 +133,11 @@ def test_the_pages_in_the_repository_are_those_of_the_stored_results():
         assert file.read_text(encoding="utf-8") == text
 
 
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(InputError, match="OUT must be a folder of a run of reproduce"):
+        pages.store(tmp_path)
+
+
 def test_a_run_is_stored(tmp_path, monkeypatch):
     run, results, pictures = tmp_path / "run", tmp_path / "results", tmp_path / "pictures"
     for folder in (run, results, pictures):

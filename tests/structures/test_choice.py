@@ -99,6 +99,16 @@ def test_many_features_are_not_whitened():
     assert "whiten" in preprocessing_scores(X[:, :100])
 
 
+def test_errors_that_are_not_sparse_are_no_reason_to_whiten():
+    noise = np.random.default_rng(0).normal(size=(120, 400))
+    assert "whiten" not in preprocessing_scores(noise)
+    faces = illuminated(10, 20, 60, noise=0.3)
+    whitened = Whitening().fit_transform(faces)
+    errors = self_representation(whitened, error_weight=0.5).sparse_errors
+    assert errors.nnz < errors.shape[0] * errors.shape[1] / 2
+    assert "whiten" in preprocessing_scores(faces)
+
+
 def test_samples_without_correlated_features_are_not_smoothed():
     X = np.random.default_rng(0).normal(size=(60, 30))
     assert Smoothing().fit(X).n_steps_ == 0

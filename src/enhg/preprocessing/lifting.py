@@ -41,7 +41,7 @@ class Lifting(ClassNamePrefixFeaturesOutMixin, SampleTransformer):
     spread_: float
 
     def _learn(self, samples: NDArray) -> None:
-        scale = float(np.abs(samples).max()) or 1.0  # keeps huge sums in range
+        scale = 2.0 ** (np.frexp(np.abs(samples).max())[1] - 1)  # keeps huge sums in range
         self.mean_ = scale * (samples / scale).mean(axis=0, dtype=np.float64)
         deviations = samples - self.mean_
         largest = float(np.abs(deviations).max()) or 1.0  # keeps huge and tiny squares in range

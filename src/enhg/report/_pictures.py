@@ -91,8 +91,9 @@ def _drawn_as_images(
 
 def _drawn_as_stripes(X: NDArray, structure: ElasticNetHypergraph, rows: NDArray) -> Pictures:
     """Draw samples by their coordinates in the main directions, or by their few features."""
-    shown = X[rows].astype(np.float64)
-    mean = shown.mean(axis=0)
+    scale = float(np.abs(X[rows]).max()) or 1.0  # keeps huge sums in range
+    shown = X[rows] / scale
+    mean = shown.mean(axis=0, dtype=np.float64)
     directions = np.eye(X.shape[1])
     if X.shape[1] > _STRIPES:
         _, _, rotation = randomized_svd(shown - mean, min(_STRIPES, len(rows)), random_state=0)
@@ -103,6 +104,7 @@ def _drawn_as_stripes(X: NDArray, structure: ElasticNetHypergraph, rows: NDArray
     directions = directions / np.where(spread > 0, spread, 1)
     parts: dict[str, list[NDArray]] = {"sample": [], "reconstruction": [], "residual": []}
     for x, reconstruction in _blocks(X, structure, rows):
+        x, reconstruction = x / scale, reconstruction / scale
         parts["sample"].append((x - mean) @ directions)
         parts["reconstruction"].append((reconstruction - mean) @ directions)
         parts["residual"].append((x - reconstruction) @ directions)

@@ -29,6 +29,9 @@ _WHITENED_ERROR_WEIGHT = 0.5
 # pieces, and whitened samples have few more than 10 coefficients.
 _MEMBERS = 10
 _STARTS = 5  # of the maximization of modularity
+# Samples whose errors are counted before all are whitened. Where most features have an error, as of
+# embeddings of networks, a sample takes far longer than without errors.
+_PROBED = 3
 
 
 def choose_preprocessing(X: ArrayLike) -> str:
@@ -40,7 +43,7 @@ def choose_preprocessing(X: ArrayLike) -> str:
     modularity is larger by more than 0.001.
     Samples of fewer than 16 features, whose mean and length are a large part of their information,
     are lifted ("lift"). Fewer than 100 samples, whose modularity is mostly chance, get zero mean.
-    Samples of more than 8192 features are not whitened.
+    Samples of more than 8192 features are not whitened, nor those whose errors would not be sparse.
 
     Parameters
     ----------
@@ -84,7 +87,8 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
     -------
     dict of str to float
         In the order "zero_mean", "smooth", "whiten". "smooth" is missing if no features are
-        correlated (see `Smoothing`), "whiten" if there are more than 8192 features.
+        correlated (see `Smoothing`), "whiten" if there are more than 8192 features, or if more than
+        half of the features of three whitened samples have an error: it is not sparse then.
     """
     samples = evenly_spaced(check_samples(X), _MAX_SAMPLES)
     scores = {}
@@ -94,7 +98,7 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
             if name == "whiten" and samples.shape[1] > _MAX_WHITENED_FEATURES:
                 continue
             transformer = make_preprocessing(name, samples)
-            if not (isinstance(transformer, Smoothing) and transformer.n_steps_ == 0):
+            if _applies(transformer, samples):
                 scores[name] = _adjusted_modularity(_hypergraph(transformer, samples))
     return scores
 
@@ -102,6 +106,27 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
 def sparse_error_weight(transformer: Any) -> float | None:
     """γₑ that goes with a preprocessing: 0.5 for `Whitening`, which amplifies errors, else None."""
     return _WHITENED_ERROR_WEIGHT if isinstance(transformer, Whitening) else None
+
+
+def _applies(transformer: Any, samples: NDArray) -> bool:
+    """Whether smoothing changes the samples, and the errors of whitened samples are sparse."""
+    if isinstance(transformer, Smoothing):
+        return transformer.n_steps_ > 0
+    return not isinstance(transformer, Whitening) or _errors_are_sparse(
+        transformer.transform(samples)
+    )
+
+
+def _errors_are_sparse(samples: NDArray) -> bool:
+    """Whether at most half of the features of three whitened samples have an error."""
+    probed = evenly_spaced(np.arange(len(samples)), _PROBED)
+    representation = self_representation(
+        samples[probed],
+        dictionary=np.delete(samples, probed, axis=0),
+        error_weight=_WHITENED_ERROR_WEIGHT,
+    )
+    assert representation.sparse_errors is not None
+    return representation.sparse_errors.nnz <= samples[probed].size / 2
 
 
 def _hypergraph(transformer: Any, samples: NDArray) -> Hypergraph:
