@@ -137,7 +137,7 @@ def practice(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="new-samples cluster-count outliers few-labels suggestions; all by default.",
+            help="new-samples cluster-count outliers suggestions; all by default.",
         ),
     ] = None,
     quiet: Quiet = False,

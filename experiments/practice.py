@@ -1,7 +1,7 @@
 """Measurements of the extensions.
 
 The parameters are the defaults throughout. Labels are used for scoring, and for the samples that
-are given one. graphlearning, a development dependency, is needed as a baseline.
+are given one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score
 from sklearn.neighbors import LocalOutlierFactor
-from sklearn.semi_supervised import LabelSpreading
 
 from enhg import (
     ElasticNetHypergraph,
@@ -61,8 +60,6 @@ _COUNTED = _DRAWS | {
 }
 _CORRUPTED = ("Yale B 10", "Yale B 38", "digits", "USPS")
 RUNS = 5
-NEIGHBORS = 10  # of the baselines' graphs: the number of members of a hyperedge
-_LABELS_PER_CLASS = (1, 2, 3, 5)
 BUDGETS = (1, 2, 3, 5, 8)  # labels per class on average
 
 
@@ -177,63 +174,14 @@ def outliers(data: Dataset, run: int) -> Iterator[Row]:
         }
 
 
-# --- few labels ------------------------------------------------------------------------------
-
-
-def few_labels(data: Dataset, run: int) -> Iterator[Row]:
-    """Accuracy with one to five labels per class.
-
-    The baselines get nearest neighbors of the same preprocessed samples.
-    """
-    from graphlearning import weightmatrix
-
-    structure = ElasticNetHypergraph(n_jobs=1).fit(data.X)
-    samples = structure.representation_.samples.astype(np.float64)
-    codes = np.unique(data.y, return_inverse=True)[1]
-    neighbors = weightmatrix.knnsearch(samples, NEIGHBORS + 1, method="brute")  # and itself
-    weights = weightmatrix.knn(samples, NEIGHBORS, knn_data=neighbors)
-    for count in _LABELS_PER_CLASS:
-        rows = np.flatnonzero(draw_labels_per_class(codes, count, np.random.RandomState(run)))
-        partial = _partial_labels(codes, rows)
-        labels = _labels_by_enhg(data.X, partial, structure.graph_)
-        labels |= _labels_by_baselines(samples, partial, weights, rows)
-        yield {"labels per class": count} | {
-            method: _unlabeled_accuracy(codes, partial, predicted)
-            for method, predicted in labels.items()
-        }
-
-
-def _labels_by_enhg(X: NDArray, partial: NDArray, graph: Any) -> dict[str, NDArray]:
-    options: dict[str, dict[str, Any]] = {
-        "enhg": {},
-        "enhg, diffusion": {"method": "diffusion"},
-        "enhg, Poisson": {"method": "poisson"},
-        "paper, α = 0.998": {"method": "diffusion", "class_balance": "none", "alpha": 0.998},
-    }
-    return {
-        name: HypergraphClassifier(structure=graph, **choice).fit(X, partial).transduction_
-        for name, choice in options.items()
-    }
-
-
-def _labels_by_baselines(
-    samples: NDArray, partial: NDArray, weights: Any, rows: NDArray
-) -> dict[str, NDArray]:
-    from graphlearning import ssl
-
-    labels = {}
-    for alpha in (0.2, 0.98):
-        baseline = LabelSpreading(kernel="knn", n_neighbors=NEIGHBORS, alpha=alpha)
-        labels[f"LabelSpreading, α = {alpha}"] = baseline.fit(samples, partial).transduction_
-    labels["graphlearning, Poisson"] = ssl.poisson(weights).fit_predict(rows, partial[rows])
-    return labels
-
-
 # --- samples to label next -------------------------------------------------------------------
 
 
 def suggestions(data: Dataset, run: int) -> Iterator[Row]:
-    """Accuracy with the labels of suggested samples, and of as many random ones."""
+    """Accuracy with the labels of suggested samples, and of as many random ones.
+
+    These are drawn from all samples, or as many of every class.
+    """
     graph = ElasticNetHypergraph(n_jobs=1).fit(data.X).graph_
     k, y = len(np.unique(data.y)), data.y
     shuffled = np.random.default_rng(run).permutation(len(y))
@@ -249,7 +197,14 @@ def suggestions(data: Dataset, run: int) -> Iterator[Row]:
         suggested += model.suggest(budget * k - len(suggested)).tolist()
         model, accuracy = classify(suggested)
         _, random_accuracy = classify(shuffled[: budget * k])
-        yield {"labels per class": budget, "suggested": accuracy, "random": random_accuracy}
+        of_every_class = draw_labels_per_class(y, budget, np.random.RandomState(run))
+        _, even_accuracy = classify(np.flatnonzero(of_every_class))
+        yield {
+            "labels per class": budget,
+            "suggested": accuracy,
+            "random": random_accuracy,
+            "random, of every class": even_accuracy,
+        }
 
 
 # --- all measurements --------------------------------------------------------------------------
@@ -269,7 +224,6 @@ MEASUREMENTS = {
     "new-samples": Measurement(new_samples, tuple(_DRAWS), RUNS),
     "cluster-count": Measurement(cluster_count, tuple(_COUNTED), RUNS, varied_classes=True),
     "outliers": Measurement(outliers, _CORRUPTED, RUNS),
-    "few-labels": Measurement(few_labels, tuple(_DRAWS), 2 * RUNS),
     "suggestions": Measurement(suggestions, tuple(_DRAWS), RUNS),
 }
 

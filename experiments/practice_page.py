@@ -13,34 +13,26 @@ import numpy as np
 
 from enhg import plotting
 from experiments.paths import TEMPLATES
-from experiments.practice import BUDGETS, NEIGHBORS, RUNS
+from experiments.practice import BUDGETS, RUNS
 from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
 
 Record = dict[str, str]
 Means = dict[tuple[str, str], dict[str, float]]  # by data set and another column, then by method
 
-_GRAPH_LEARNING = "graphlearning, Poisson"
-_SPREADING = ("LabelSpreading, α = 0.2", "LabelSpreading, α = 0.98")
-
 
 def page(folder: Path) -> str:
     """Return the page from the files of scores in a folder."""
     files = {file.stem: read_records(file) for file in folder.glob("*.csv")}
-    few, counts = files["few-labels"], files["cluster-count"]
+    counts = files["cluster-count"]
     return (TEMPLATES / "practice.md").read_text(encoding="utf-8").format(
         runs=RUNS,
-        more_runs=2 * RUNS,
-        neighbors=NEIGHBORS,
         new_samples=mean_table(files["new-samples"], "task", mark_best=False),
         cluster_count=_estimate_table(counts),
         outliers=mean_table(files["outliers"], "corrupted by"),
-        few_labels=mean_table(few, "labels per class"),
         suggestions=mean_table(files["suggestions"], "labels per class"),
         reliable_estimates=_reliable_estimates(counts),
-        spreading_is_higher=_higher_than_enhg(few, _SPREADING),
-        graphlearning_is_higher=_higher_than_enhg(few, (_GRAPH_LEARNING,)),
         **_prediction_gaps(files["new-samples"]),
-        **_first_suggestions(files["suggestions"], few),
+        **_first_suggestions(files["suggestions"]),
         **_outlier_statements(files["outliers"]),
     )  # fmt: skip
 
@@ -133,27 +125,18 @@ def _reliable_estimates(rows: list[Record]) -> str:
     )
 
 
-def _higher_than_enhg(rows: list[Record], methods: tuple[str, ...]) -> str:
-    """The data sets and numbers of labels where the mean of a method exceeds that of enhg."""
-    counts: dict[str, list[str]] = defaultdict(list)
-    for (name, count), means in _means(rows, "labels per class").items():
-        if max(means[method] for method in methods) > means["enhg"]:
-            counts[name].append(count)
-    texts = [f"{name} with {enumerated(own)}" for name, own in counts.items()]
-    return "; ".join(texts) if texts else "none"
-
-
-def _first_suggestions(suggested: list[Record], few: list[Record]) -> dict[str, str]:
+def _first_suggestions(suggested: list[Record]) -> dict[str, str]:
     """Data sets where one suggestion per class scores below and above one label of every class."""
-    given = _means(few, "labels per class")
     below: list[str] = []
     above: list[str] = []
     for (name, count), means in _means(suggested, "labels per class").items():
         if count == "1":
-            label_of_each = given[name, "1"]["enhg"]
-            text = f"{name} ({means['suggested']:.3f} against {label_of_each:.3f})"
-            (below if means["suggested"] < label_of_each else above).append(text)
-    return {"first_below": enumerated(below), "first_above": enumerated(above)}
+            is_below = means["suggested"] < means["random, of every class"]
+            (below if is_below else above).append(name)
+    return {
+        "first_below": enumerated(below) if below else "no data set",
+        "first_above": enumerated(above) if above else "no data set",
+    }
 
 
 def _outlier_statements(rows: list[Record]) -> dict[str, str]:
@@ -178,14 +161,15 @@ def _outlier_statements(rows: list[Record]) -> dict[str, str]:
 
 
 def draw_curves(file: Path, picture: Path) -> None:
-    """Plot accuracy against labels per class, suggested and random, one panel per data set."""
-    means = _means(read_records(file), "labels per class")
+    """Plot accuracy against labels per class, one panel per data set."""
+    rows = read_records(file)
+    means = _means(rows, "labels per class")
     names = list(dict.fromkeys(name for name, _ in means))
     figure, axes = plotting.new_figure(2, 3, (12, 7))
     for name, ax in zip(names, axes, strict=True):
         curves = {
             method: (BUDGETS, [means[name, str(budget)][method] for budget in BUDGETS])
-            for method in ("suggested", "random")
+            for method in _methods(rows, "labels per class")
         }
         plotting.plot_curves(curves, "labels per class", "accuracy", ax=ax)
         ax.set_title(name)

@@ -49,18 +49,11 @@ def test_outliers_are_measured(some_digits):
     assert rows[0]["enhg"] > 0.95
 
 
-def test_few_labels_are_measured(some_digits):
-    pytest.importorskip("graphlearning")
-    rows = list(practice.few_labels(some_digits, 0))
-    assert [row["labels per class"] for row in rows] == [1, 2, 3, 5]
-    assert rows[-1]["enhg"] > 0.9
-    assert rows[-1]["graphlearning, Poisson"] > 0.8
-
-
 def test_suggestions_are_measured(some_digits):
     """Against three draws: a single one can be lucky."""
     rows = [row for run in range(3) for row in practice.suggestions(some_digits, run)]
     assert rows[-1]["suggested"] > 0.9
+    assert rows[-1]["random, of every class"] > 0.8
     assert sum(row["suggested"] for row in rows) > sum(row["random"] for row in rows)
 
 
@@ -121,21 +114,15 @@ def test_reliable_estimates_are_counted():
 
 
 def test_statements_follow_the_scores():
-    few = [
-        record("a", **{"labels per class": 1, "enhg": 0.8, "other": 0.9}),
-        record("a", **{"labels per class": 2, "enhg": 0.8, "other": 0.85}),
-        record("b", **{"labels per class": 1, "enhg": 0.8, "other": 0.7}),
-    ]
-    assert practice_page._higher_than_enhg(few, ("other",)) == "a with 1 and 2"
-    assert practice_page._higher_than_enhg(few[2:], ("other",)) == "none"
+    scores = {"random": 0, "random, of every class": 0.8}
     suggested = [
-        record(name, **{"labels per class": 1, "suggested": score, "random": 0})
-        for name, score in (("a", 0.75), ("b", 0.9))
+        record(name, **{"labels per class": count, "suggested": score}, **scores)
+        for name, count, score in (("a", 1, 0.75), ("a", 2, 0.9), ("b", 1, 0.9), ("b", 2, 0.7))
     ]
-    assert practice_page._first_suggestions(suggested, few) == {
-        "first_below": "a (0.750 against 0.800)",
-        "first_above": "b (0.900 against 0.800)",
-    }
+    below, above = {"first_below": "a"}, {"first_above": "b"}
+    assert practice_page._first_suggestions(suggested) == below | above
+    only = {"first_below": "no data set"} | above
+    assert practice_page._first_suggestions(suggested[2:]) == only
     halves = {"all fitted": 0.9, "half fitted": 0.8}
     new = [
         record("a", task="x", **halves, **{"other half predicted": 0.75}),
