@@ -55,7 +55,7 @@ def test_the_default_setting_is_the_default_clustering(rows):
 
 def test_preprocessing_is_scored_beside_its_modularity():
     rows = list(selection.preprocessing_rows(X, Y, 0))
-    assert [row["method"] for row in rows] == ["zero_mean", "smooth", "whiten"]
+    assert [row["method"] for row in rows] == ["zero_mean", "smooth"]  # errors are not sparse
     assert all(0 < row["modularity"] < 1 and 0 < row["ac"] <= 1 for row in rows)
 
 

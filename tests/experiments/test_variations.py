@@ -47,9 +47,9 @@ def rows():
 def test_every_variation_is_scored_for_its_tasks(rows):
     expected = {(DEFAULT, task) for task in ("clustering", "classification", "count")}
     expected |= {(str(v), task) for v in VARIATIONS for task in v.tasks}
-    found = [(row["method"], row["task"]) for row in rows]
-    assert len(found) == len(set(found))
-    assert set(found) == expected
+    places = [(row["method"], row["task"]) for row in rows]
+    assert len(places) == len(set(places))
+    assert set(places) == expected
 
 
 def test_a_varied_parameter_has_the_scores_of_that_parameter(rows):

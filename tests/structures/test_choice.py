@@ -93,10 +93,13 @@ def test_of_near_scores_the_first_is_chosen(monkeypatch):
         assert choose_preprocessing(X) == name
 
 
-def test_many_features_are_not_whitened():
+def test_many_features_are_not_whitened(monkeypatch):
     X = np.random.default_rng(0).normal(size=(12, 8193))
     assert "whiten" not in preprocessing_scores(X)
-    assert "whiten" in preprocessing_scores(X[:, :100])
+    faces = illuminated(10, 20, 60, noise=0.3)
+    for limit in (60, 59):
+        monkeypatch.setattr(choice, "_MAX_WHITENED_FEATURES", limit)
+        assert ("whiten" in preprocessing_scores(faces)) == (limit == 60)
 
 
 def test_errors_that_are_not_sparse_are_no_reason_to_whiten():
