@@ -149,7 +149,9 @@ def _timed_stages(spent: Counter[str]) -> Iterator[None]:
     from sklearn.cluster import KMeans
 
     import enhg
+    from enhg.learning.refinement import refine
     from enhg.learning.spectral import top_eigenpairs
+    from enhg.modularity import partition_by_modularity
 
     stages: list[tuple[str, object, str]] = [
         ("structure", enhg.ElasticNetHypergraph, "fit"),
@@ -158,6 +160,8 @@ def _timed_stages(spent: Counter[str]) -> Iterator[None]:
     for stage, function in (
         ("representation", enhg.self_representation),
         ("eigenvectors", top_eigenpairs),
+        ("modularity", partition_by_modularity),
+        ("refinement", refine),
     ):
         # Modules import functions by name, so that each of them holds a reference of its own.
         stages += [(stage, module, function.__name__) for module in _modules_with(function)]

@@ -31,6 +31,8 @@ _STAGES = {
     "hypergraph": "#E69F00",
     "eigenvectors": "#009E73",
     "k-means": "#CC79A7",
+    "modularity": "#56B4E9",
+    "refinement": "#D55E00",
     "other": "#999999",
 }
 _SERIES = {
