@@ -143,7 +143,7 @@ def _stage_shares(records: list[Record]) -> Axes:
     start = np.zeros(len(records))
     for stage, color in _STAGES.items():
         share = np.array(
-            [100 * one["stages"][stage] / sum(one["stages"].values()) for one in records]
+            [100 * one["stages"].get(stage, 0) / sum(one["stages"].values()) for one in records]
         )
         ax.barh(places, share, left=start, color=color, label=stage, height=0.65)
         for place, part, at in zip(places, share, start, strict=True):
