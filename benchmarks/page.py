@@ -100,9 +100,9 @@ def _choice(records: list[Record]) -> str:
     """Seconds of the defaults and of what they choose, for both tasks and every n."""
     rows = []
     for record in records:
+        seconds = record["seconds_by_task"]
         for task in ("clustering", "classification"):
             chosen = f"{record['preprocessing']}, {record[f'{task} method']}"
-            seconds = record["seconds_by_task"]
             times = seconds[task], seconds[f"{task}, fixed"]
             figures = *map(figure, times), figure(times[0] / times[1])
             rows.append([str(record["samples"]), task, chosen, *figures])

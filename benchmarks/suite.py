@@ -412,8 +412,8 @@ def choice(options: Options) -> Outcome:
         with _on_disk(SPARSE.replace(count=count).samples(options.data)) as file:
             runs = 1 if count > _GROWING[-1] else 3
             record = measure.in_new_process("choose", samples=str(file), runs=runs)
+        seconds = record["seconds_by_task"]
         for task in ("clustering", "classification"):
-            seconds = record["seconds_by_task"]
             ratio = seconds[task] / seconds[f"{task}, fixed"]
             what = f"{task} of {count} samples"
             targets.append(at_most(what, ratio, limit, "× the chosen setting"))

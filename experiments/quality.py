@@ -57,6 +57,7 @@ HEADER = (
 
 Samples = tuple[NDArray, NDArray]
 Row = dict[str, Any]
+Rows = Callable[[NDArray, NDArray, int], Iterator[Row]]  # of samples, classes and a run
 
 _DRAWS = {
     "digits": ("digits", Draw("digits", 10)),
@@ -208,24 +209,22 @@ def count_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
     yield {"task": "count", "method": OURS} | estimated_count(graph, y, run)
 
 
-def setting_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
-    """Cluster and classify the samples by every setting of `selection.GRID`."""
-    labeled = draw_labels(y, SHARE, np.random.RandomState(run))
-    yield from selection.setting_rows(X, y, labeled, run)
+def _of_trial(rows: Callable[[selection.Trial], Iterator[Row]]) -> Rows:
+    """The rows of a trial, with 10 % of the labels given."""
 
+    def of_samples(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
+        labeled = draw_labels(y, SHARE, np.random.RandomState(run))
+        yield from rows(selection.Trial(X, y, labeled, run))
 
-def variation_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
-    """Vary parameters and constants one at a time (see `variations.VARIATIONS`)."""
-    labeled = draw_labels(y, SHARE, np.random.RandomState(run))
-    yield from variations.variation_rows(X, y, labeled, run)
+    return of_samples
 
 
 # --- pieces ----------------------------------------------------------------------------------
 
-PARTS: dict[str, tuple[Callable[[NDArray, NDArray, int], Iterator[Row]], Sequence[str], int]] = {
-    "settings": (setting_rows, (WHOLE,), 1),
-    "variations": (variation_rows, (WHOLE, "1:10"), 1),
-    "preprocessing": (selection.preprocessing_rows, (WHOLE, "1:10"), 1),
+PARTS: dict[str, tuple[Rows, Sequence[str], int]] = {
+    "settings": (_of_trial(selection.setting_rows), (WHOLE,), 1),
+    "variations": (_of_trial(variations.variation_rows), (WHOLE, "1:10"), 1),
+    "preprocessing": (_of_trial(selection.preprocessing_rows), (WHOLE, "1:10"), 1),
     "clustering": (clustering_rows, (WHOLE,), RUNS),
     "classification": (classification_rows, (WHOLE,), RUNS),
     "uneven": (uneven_rows, ("1:10", "1:30"), RUNS),

@@ -16,6 +16,9 @@ from experiments import baselines
 from experiments.paths import TEMPLATES
 from experiments.quality import OURS, SHARE, WHOLE
 from experiments.selection import (
+    CLASSIFICATION,
+    CLUSTERING,
+    COUNT,
     DEFAULT,
     GRID,
     PREPROCESSINGS,
@@ -23,7 +26,7 @@ from experiments.selection import (
     leave_one_kind_out,
 )
 from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
-from experiments.variations import CLASSIFICATION, CLUSTERING, COUNT, VARIATIONS, as_text
+from experiments.variations import VARIATIONS, as_text
 
 Record = dict[str, str]
 Scores = dict[tuple[str, ...], dict[str, list[float]]]  # by place, then by method
@@ -70,8 +73,8 @@ def page(file: Path) -> str:
         count_statement=_count_statement(parts["count"]),
         **_left_out_statements(settings, clustering, CLUSTERING),
         **_left_out_statements(settings, classification, CLASSIFICATION),
-        methods_clustering=_methods_table(parts["settings"], "clustering"),
-        methods_classification=_methods_table(parts["settings"], "classification"),
+        methods_clustering=_methods_table(parts["settings"], CLUSTERING),
+        methods_classification=_methods_table(parts["settings"], CLASSIFICATION),
         **_variation_statements(parts["variations"]),
         preprocessing=_preprocessing_table(parts["preprocessing"]),
         preprocessing_statement=_preprocessing_statement(parts["preprocessing"]),
@@ -223,6 +226,13 @@ def _deviation(record: Record) -> float:
     return abs(int(record["estimate"]) - classes) / classes
 
 
+def _count_numbers(records: list[Record]) -> tuple[int, int, int]:
+    """How many estimates are near the number of classes, reliable, and reliable but far."""
+    reliable = [record for record in records if record["reliable"] == "yes"]
+    near = sum(_deviation(record) <= _COUNT_NEAR for record in records)
+    return near, len(reliable), sum(_deviation(record) > _COUNT_FAR for record in reliable)
+
+
 def _count_statement(records: list[Record]) -> str:
     """How many estimates are near the number of classes, and how many reliable ones are not."""
     texts = []
@@ -231,14 +241,13 @@ def _count_statement(records: list[Record]) -> str:
         by_set: dict[str, list[bool]] = defaultdict(list)
         for record in own:
             by_set[record["data set"]].append(_deviation(record) <= _COUNT_NEAR)
-        most = sum(np.mean(near) > 1 / 2 for near in by_set.values())
-        reliable = [record for record in own if record["reliable"] == "yes"]
-        wrong = sum(_deviation(record) > _COUNT_FAR for record in reliable)
+        most = sum(np.mean(are_near) > 1 / 2 for are_near in by_set.values())
+        near, reliable, wrong = _count_numbers(own)
         name = "On the whole data sets" if sizes == WHOLE else f"With class sizes {sizes}"
         texts.append(
-            f"{name}, {sum(map(sum, by_set.values()))} of {len(own)} estimates are within "
+            f"{name}, {near} of {len(own)} estimates are within "
             f"{_COUNT_NEAR:.0%} of the number of classes; on {most} of {len(by_set)} data sets "
-            f"those of most runs are. {len(reliable)} estimates are reported as reliable, {wrong} "
+            f"those of most runs are. {reliable} estimates are reported as reliable, {wrong} "
             f"of these are more than {_COUNT_FAR:.0%} off."
         )
     return " ".join(texts)
@@ -265,6 +274,10 @@ def _by_kind(records: Iterable[Record]) -> KindScores:
         if by_set.keys() == sets[kind]:
             result[method][kind] = float(np.mean([np.mean(own) for own in by_set.values()]))
     return result
+
+
+def _means_over_kinds(scores: KindScores) -> dict[str, float]:
+    return {name: float(np.mean(list(by_kind.values()))) for name, by_kind in scores.items()}
 
 
 def _left_out_statements(settings: list[Record], others: list[Record], task: str) -> dict[str, str]:
@@ -325,7 +338,7 @@ def _setting(name: str) -> str:
 
 def _rank(settings: KindScores) -> str:
     """The place of the defaults among all settings, by the mean over all kinds."""
-    means = {name: float(np.mean(list(scores.values()))) for name, scores in settings.items()}
+    means = _means_over_kinds(settings)
     best = max(means, key=lambda name: means[name])
     rank = 1 + sum(mean > means[DEFAULT] for mean in means.values())
     text = f"By the mean over all kinds, the defaults are number {rank} of {len(means)} settings"
@@ -391,7 +404,7 @@ def _variation_table(whole: KindScores, thinned: KindScores, task: str) -> str:
 
 
 def _variation_statement(whole: KindScores) -> str:
-    means = {name: float(np.mean(list(scores.values()))) for name, scores in whole.items()}
+    means = _means_over_kinds(whole)
     gains = {name: means[name] - means[DEFAULT] for name in means if name != DEFAULT}
     best = max(gains, key=lambda name: gains[name])
     near = sum(abs(gain) <= _FLAT for gain in gains.values())
@@ -409,12 +422,7 @@ def _variation_counts(records: list[Record]) -> str:
     lines = []
     for cells, name in _variations(COUNT):
         own = by_name[name]
-        reliable = [record for record in own if record["reliable"] == "yes"]
-        numbers = (
-            sum(_deviation(record) <= _COUNT_NEAR for record in own), len(reliable),
-            sum(_deviation(record) > _COUNT_FAR for record in reliable),
-        )  # fmt: skip
-        lines.append([*cells, *(f"{number} of {len(own)}" for number in numbers)])
+        lines.append([*cells, *(f"{number} of {len(own)}" for number in _count_numbers(own))])
     header = [
         "constant", "default", "value", f"within {_COUNT_NEAR:.0%}", "reliable",
         f"reliable, but more than {_COUNT_FAR:.0%} off",

@@ -19,12 +19,15 @@ from enhg.hypergraph import Hypergraph
 from enhg.learning.partitions import METHODS
 from enhg.learning.propagation import METHODS as CLASSIFICATION_METHODS
 from enhg.structures.choice import choose_preprocessing, preprocessing_scores
-from experiments.protocol import clustering_scores
+from experiments.protocol import clustering_scores, estimated_count
 
 Row = dict[str, Any]
 
 PREPROCESSINGS = ("zero_mean", "smooth", "whiten")
 """What `preprocessing="auto"` compares."""
+
+CLUSTERING, CLASSIFICATION, COUNT = "clustering", "classification", "count"
+"""The tasks."""
 
 _THRESHOLDS = (5, 10, None, 20)
 
@@ -61,8 +64,8 @@ STRUCTURES = [Setting(*values) for values in product(("auto", *PREPROCESSINGS), 
 """The settings that differ in the hypergraph."""
 
 GRID = {
-    "clustering": [*STRUCTURES, *(Setting(method=method) for method in METHODS)],
-    "classification": [*STRUCTURES, *(Setting(method=name) for name in CLASSIFICATION_METHODS)],
+    CLUSTERING: [*STRUCTURES, *(Setting(method=method) for method in METHODS)],
+    CLASSIFICATION: [*STRUCTURES, *(Setting(method=name) for name in CLASSIFICATION_METHODS)],
 }
 """The settings of each task."""
 
@@ -70,26 +73,69 @@ GRID = {
 # --- scores ----------------------------------------------------------------------------------
 
 
-def setting_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator[Row]:
-    """Cluster and classify the samples by every setting of the grid.
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Samples that settings are scored on.
 
-    Parameters
+    Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of int of shape (n_samples,)
     labeled : ndarray of bool of shape (n_samples,)
         The samples whose label is given in classification.
     run : int
-        Random state of the clustering.
+        Random state of clustering and counting.
     """
-    auto = choose_preprocessing(X)
+
+    X: NDArray
+    y: NDArray
+    labeled: NDArray
+    run: int
+
+    def score(self, task: str, graph: Hypergraph, options: Mapping[str, Any]) -> Row:
+        """AC and NMI of a clustering, the accuracy of a classification, or a number of clusters.
+
+        Parameters
+        ----------
+        task : {"clustering", "classification", "count"}
+        graph : Hypergraph
+        options : mapping of str to object
+            Parameters of the learner that differ from the defaults.
+        """
+        return {"task": task} | _SCORES[task](self, graph, options)
+
+
+def _clustered(trial: Trial, graph: Hypergraph, options: Mapping[str, Any]) -> Row:
+    k = len(np.unique(trial.y))
+    model = HypergraphClustering(k, structure=graph, random_state=trial.run, **options)
+    ac, nmi = clustering_scores(trial.y, model.fit_predict(trial.X))
+    return {"ac": ac, "nmi": nmi}
+
+
+def _classified(trial: Trial, graph: Hypergraph, options: Mapping[str, Any]) -> Row:
+    y, labeled = trial.y, trial.labeled
+    model = HypergraphClassifier(structure=graph, **options)
+    model.fit(trial.X, np.where(labeled, y, -1))
+    return {"accuracy": float((model.transduction_ == y)[~labeled].mean())}
+
+
+def _counted(trial: Trial, graph: Hypergraph, options: Mapping[str, Any]) -> Row:
+    return estimated_count(graph, trial.y, trial.run)
+
+
+_SCORES = {CLUSTERING: _clustered, CLASSIFICATION: _classified, COUNT: _counted}
+
+
+def setting_rows(trial: Trial) -> Iterator[Row]:
+    """Cluster and classify the samples by every setting of the grid."""
+    auto = choose_preprocessing(trial.X)
     for preprocessing in PREPROCESSINGS:
-        model = ElasticNetHypergraph(preprocessing=preprocessing, n_jobs=1).fit(X)
+        model = ElasticNetHypergraph(preprocessing=preprocessing, n_jobs=1).fit(trial.X)
         coefficients = model.representation_.coefficients
         for threshold in _THRESHOLDS:
             graph = HyperedgeRule("top", threshold).build(coefficients)
             for task, method in _methods(preprocessing == auto, threshold):
-                row = score(task, graph, X, y, labeled, run, {"method": method}) | {"task": task}
+                row = trial.score(task, graph, {"method": method})
                 names = (preprocessing, "auto") if method == "auto" else ()
                 for name in names if preprocessing == auto else names[:1]:
                     yield row | {"method": str(Setting(name, threshold))}
@@ -99,58 +145,18 @@ def setting_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator
 
 def _methods(is_chosen: bool, threshold: int | None) -> list[tuple[str, str]]:
     """Tasks and methods of a hypergraph: "auto", and on the default hypergraph all others."""
-    tasks = [("clustering", "auto"), ("classification", "auto")]
+    tasks = [(CLUSTERING, "auto"), (CLASSIFICATION, "auto")]
     if is_chosen and Setting(threshold=threshold) == Setting():
-        tasks += [("clustering", method) for method in METHODS]
-        tasks += [("classification", method) for method in CLASSIFICATION_METHODS]
+        tasks += [(CLUSTERING, method) for method in METHODS]
+        tasks += [(CLASSIFICATION, method) for method in CLASSIFICATION_METHODS]
     return tasks
 
 
-def score(
-    task: str,
-    graph: Hypergraph,
-    X: NDArray,
-    y: NDArray,
-    labeled: NDArray,
-    run: int,
-    options: Mapping[str, Any],
-) -> Row:
-    """Cluster or classify the samples on a hypergraph; return AC and NMI, or the accuracy.
-
-    Parameters
-    ----------
-    task : {"clustering", "classification"}
-    graph : Hypergraph
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of int of shape (n_samples,)
-    labeled : ndarray of bool of shape (n_samples,)
-        The samples whose label is given in classification.
-    run : int
-        Random state of the clustering.
-    options : mapping of str to object
-        Parameters of the learner that differ from the defaults.
-    """
-    if task == "clustering":
-        return _clustered(graph, X, y, run, options)
-    model = HypergraphClassifier(structure=graph, **options).fit(X, np.where(labeled, y, -1))
-    return {"accuracy": float((model.transduction_ == y)[~labeled].mean())}
-
-
-def _clustered(
-    graph: Hypergraph, X: NDArray, y: NDArray, run: int, options: Mapping[str, Any]
-) -> Row:
-    k = len(np.unique(y))
-    model = HypergraphClustering(k, structure=graph, random_state=run, **options)
-    ac, nmi = clustering_scores(y, model.fit_predict(X))
-    return {"ac": ac, "nmi": nmi}
-
-
-def preprocessing_rows(X: NDArray, y: NDArray, run: int) -> Iterator[Row]:
+def preprocessing_rows(trial: Trial) -> Iterator[Row]:
     """The modularity that "auto" compares, and the clustering that each preprocessing gives."""
-    for name, modularity in preprocessing_scores(X).items():
-        graph = ElasticNetHypergraph(preprocessing=name, n_jobs=1).fit(X).graph_
-        row = _clustered(graph, X, y, run, {})
-        yield {"task": "clustering", "method": name, "modularity": modularity} | row
+    for name, modularity in preprocessing_scores(trial.X).items():
+        graph = ElasticNetHypergraph(preprocessing=name, n_jobs=1).fit(trial.X).graph_
+        yield trial.score(CLUSTERING, graph, {}) | {"method": name, "modularity": modularity}
 
 
 # --- leaving out kinds ---------------------------------------------------------------------------

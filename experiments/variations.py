@@ -21,10 +21,8 @@ from enhg import ElasticNetHypergraph, HyperedgeRule, HypergraphClassifier, Hype
 from enhg.hypergraph import Hypergraph
 from enhg.preprocessing.naming import preprocessing_name
 from enhg.structures.choice import choose_preprocessing
-from experiments.protocol import estimated_count
-from experiments.selection import DEFAULT, Row, score
+from experiments.selection import CLASSIFICATION, CLUSTERING, COUNT, DEFAULT, Row, Trial
 
-CLUSTERING, CLASSIFICATION, COUNT = "clustering", "classification", "count"
 _BOTH = (CLUSTERING, CLASSIFICATION)
 
 
@@ -153,33 +151,17 @@ VARIATIONS: list[Variation] = [
 ]
 
 
-def variation_rows(X: NDArray, y: NDArray, labeled: NDArray, run: int) -> Iterator[Row]:
-    """Cluster, classify and count by the defaults and by every variation.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of int of shape (n_samples,)
-    labeled : ndarray of bool of shape (n_samples,)
-        The samples whose label is given in classification.
-    run : int
-        Random state of the clustering.
-    """
-    default = ElasticNetHypergraph(n_jobs=1).fit(X)
-
-    def scored(task: str, graph: Hypergraph, options: dict[str, Any]) -> Row:
-        if task == COUNT:
-            return {"task": task} | estimated_count(graph, y, run)
-        return {"task": task} | score(task, graph, X, y, labeled, run, options)
-
-    own = {task: scored(task, default.graph_, {}) for task in (*_BOTH, COUNT)}
+def variation_rows(trial: Trial) -> Iterator[Row]:
+    """Cluster, classify and count by the defaults and by every variation."""
+    default = ElasticNetHypergraph(n_jobs=1).fit(trial.X)
+    own = {task: trial.score(task, default.graph_, {}) for task in (*_BOTH, COUNT)}
     for row in own.values():
         yield row | {"method": DEFAULT}
     for variation in VARIATIONS:
         with variation.applied():
-            graph = variation.hypergraph(X, default)
+            graph = variation.hypergraph(trial.X, default)
             same = graph is default.graph_ and variation.is_of_structure()
             for task in variation.tasks:
                 options = variation.learner_options(task)
-                row = own[task] if same else scored(task, graph, options)
+                row = own[task] if same else trial.score(task, graph, options)
                 yield row | {"method": str(variation)}

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from enhg import ElasticNetHypergraph, HyperedgeRule, HypergraphClassifier, HypergraphClustering
 from experiments import selection
 from experiments.protocol import clustering_scores
-from experiments.selection import DEFAULT, GRID, Setting, leave_one_kind_out
+from experiments.selection import DEFAULT, GRID, Setting, Trial, leave_one_kind_out
 
 X, Y = load_digits(n_class=4, return_X_y=True)
 X, Y = X[:160].astype(np.float32), Y[:160]
@@ -38,7 +38,7 @@ def test_settings_are_named_by_what_differs_from_the_defaults():
 @pytest.fixture(scope="module")
 def rows():
     labeled = np.arange(len(Y)) % 10 == 0
-    return list(selection.setting_rows(X, Y, labeled, 0))
+    return list(selection.setting_rows(Trial(X, Y, labeled, 0)))
 
 
 def test_every_setting_is_scored_once(rows):
@@ -54,7 +54,7 @@ def test_the_default_setting_is_the_default_clustering(rows):
 
 
 def test_preprocessing_is_scored_beside_its_modularity():
-    rows = list(selection.preprocessing_rows(X, Y, 0))
+    rows = list(selection.preprocessing_rows(Trial(X, Y, np.zeros(len(Y), bool), 0)))
     assert [row["method"] for row in rows] == ["zero_mean", "smooth"]  # errors are not sparse
     assert all(0 < row["modularity"] < 1 and 0 < row["ac"] <= 1 for row in rows)
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from enhg import ElasticNetHypergraph, HypergraphClassifier
 from enhg.learning import discriminants, propagation, refinement
-from experiments.selection import DEFAULT
+from experiments.selection import DEFAULT, Trial
 from experiments.variations import VARIATIONS, Variation, as_text, variation_rows
 
 X, Y = load_digits(n_class=4, return_X_y=True)
@@ -41,7 +41,7 @@ def test_an_unknown_constant_is_refused():
 
 @pytest.fixture(scope="module")
 def rows():
-    return list(variation_rows(X, Y, LABELED, 0))
+    return list(variation_rows(Trial(X, Y, LABELED, 0)))
 
 
 def test_every_variation_is_scored_for_its_tasks(rows):

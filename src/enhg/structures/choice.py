@@ -98,8 +98,11 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
             if name == "whiten" and samples.shape[1] > _MAX_WHITENED_FEATURES:
                 continue
             transformer = make_preprocessing(name, samples)
-            if _applies(transformer, samples):
-                scores[name] = _adjusted_modularity(_hypergraph(transformer, samples))
+            if isinstance(transformer, Smoothing) and transformer.n_steps_ == 0:
+                continue
+            transformed, weight = transformer.transform(samples), sparse_error_weight(transformer)
+            if weight is None or _errors_are_sparse(transformed, weight):
+                scores[name] = _adjusted_modularity(_hypergraph(transformed, weight))
     return scores
 
 
@@ -108,31 +111,20 @@ def sparse_error_weight(transformer: Any) -> float | None:
     return _WHITENED_ERROR_WEIGHT if isinstance(transformer, Whitening) else None
 
 
-def _applies(transformer: Any, samples: NDArray) -> bool:
-    """Whether smoothing changes the samples, and the errors of whitened samples are sparse."""
-    if isinstance(transformer, Smoothing):
-        return transformer.n_steps_ > 0
-    return not isinstance(transformer, Whitening) or _errors_are_sparse(
-        transformer.transform(samples)
-    )
-
-
-def _errors_are_sparse(samples: NDArray) -> bool:
-    """Whether at most half of the features of three whitened samples have an error."""
+def _errors_are_sparse(samples: NDArray, error_weight: float) -> bool:
+    """Whether at most half of the features of three samples have an error."""
     probed = evenly_spaced(np.arange(len(samples)), _PROBED)
     representation = self_representation(
         samples[probed],
         dictionary=np.delete(samples, probed, axis=0),
-        error_weight=_WHITENED_ERROR_WEIGHT,
+        error_weight=error_weight,
     )
     assert representation.sparse_errors is not None
     return representation.sparse_errors.nnz <= samples[probed].size / 2
 
 
-def _hypergraph(transformer: Any, samples: NDArray) -> Hypergraph:
-    representation = self_representation(
-        transformer.transform(samples), error_weight=sparse_error_weight(transformer)
-    )
+def _hypergraph(samples: NDArray, error_weight: float | None) -> Hypergraph:
+    representation = self_representation(samples, error_weight=error_weight)
     return HyperedgeRule("top", _MEMBERS).build(representation.coefficients)
 
 
