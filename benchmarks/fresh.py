@@ -14,6 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -95,6 +98,41 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     if gram_runs:
         result["gram_seconds"] = best_of_each({"gram": gram(X)}, gram_runs)["gram"]
     return result
+
+
+def extract_features(*, runs: int) -> dict:
+    """Time features of JPEG files, and onnxruntime on the same images as decoded batches.
+
+    The photographs are those of ``enhg demo --photos``.
+    """
+    import numpy as np
+
+    from enhg.demo import make_photos
+    from enhg.features import ImageFeatures, _efficientnet, extract
+    from enhg.io.images import list_images, read_images
+
+    ort = import_module("onnxruntime")
+    with TemporaryDirectory() as folder_name:
+        folder = Path(folder_name) / "photos"
+        make_photos(folder, seed=0)
+        listing = list_images(folder)
+        features = ImageFeatures().fit()
+        prepare = features.extractor_.prepare
+        images = [image.value for image in read_images(listing.files, prepare, min_side=224)]
+        pixels = np.stack(images).astype(np.float32).transpose(0, 3, 1, 2)
+        inputs = np.ascontiguousarray((pixels / 255 - 0.498) / 0.502)
+        batches = np.array_split(
+            inputs, range(features.batch_size, len(inputs), features.batch_size)
+        )
+        session = ort.InferenceSession(_efficientnet.load(), providers=["CPUExecutionProvider"])
+        name = session.get_inputs()[0].name
+
+        def run_alone() -> None:
+            for batch in batches:
+                session.run(None, {name: batch})
+
+        works = {"files": partial(extract, listing, features), "onnxruntime": run_alone}
+        return {"images": len(images), "seconds_by_task": best_of_each(works, runs)}
 
 
 def choose(samples: str, *, runs: int) -> dict:
@@ -194,6 +232,7 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "represent": represent,
     "cluster": cluster,
     "choose": choose,
+    "extract_features": extract_features,
 }
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ def _pieces(results: list[Result]) -> dict[str, str]:
         **_memory(records["memory"]),
         **_dense(records["dense"]),
         "choice-table": _choice(records["choice"]),
+        **_photos(records["photos"][0]),
         "features-ratios": _ratios(records["features"], "features", "d"),
     }
 
@@ -108,6 +109,16 @@ def _choice(records: list[Record]) -> str:
             rows.append([str(record["samples"]), task, chosen, *figures])
     heads = ["n", "task", "chosen", "s, by default", "s, if it is given", "ratio"]
     return table(heads, rows)
+
+
+def _photos(record: Record) -> dict[str, str]:
+    """Images per second of features from files, and of onnxruntime alone."""
+    speed = record["images_per_second"]
+    return {
+        "photo-count": str(record["images"]),
+        "photo-speed": f"{speed['files']:.0f}",
+        "photo-alone": f"{speed['onnxruntime']:.0f}",
+    }
 
 
 def _seconds(record: Record, name: str) -> float:

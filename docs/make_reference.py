@@ -48,6 +48,7 @@ SECTIONS = {
     ),
     "Plots: `enhg.plotting`": ("enhg.plotting", None),
     "Data sets: `enhg.datasets`": ("enhg.datasets", None),
+    "Features of photographs: `enhg.features`": ("enhg.features", None),
     "Files: `enhg.io`": ("enhg.io", None),
 }  # fmt: skip
 

@@ -203,13 +203,30 @@ def quality(
 
 @app.command()
 @errors_in_one_line
+def photos(data: Data, quiet: Quiet = False) -> None:
+    """Compare features and methods on folders of photographs; write docs/photos.md.
+
+    DIR/photos holds the folders, each with one sub-folder for each class. The extras photos and
+    quality are needed: pip install '.[photos,quality]'.
+    """
+    from experiments import baselines, photos
+    from experiments.pages import write_pages
+
+    baselines.require_all()
+    with Stages(quiet).stage("photos", "folders") as progress:
+        photos.measure(data, progress)
+    write_pages()
+
+
+@app.command()
+@errors_in_one_line
 def report(
     run: Annotated[
         Path | None,
         typer.Argument(metavar="[OUT]", help="Folder of a run of reproduce, to be stored first."),
     ] = None,
 ) -> None:
-    """Write the pages reproduction, practice and quality of docs/ from stored results.
+    """Write the pages reproduction, practice, quality and photos of docs/ from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction. What the run does not have, such as other settings of its tables, is kept.

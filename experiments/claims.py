@@ -49,7 +49,7 @@ from experiments.protocol import (
 )
 from experiments.search import Setting, setting_for
 from experiments.selection import PREPROCESSINGS
-from experiments.tables import TITLES, paper_numbers, row_name
+from experiments.tables import OURS, TITLES, paper_numbers, row_name
 from experiments.tabular import markdown, write_csv
 
 Line = list[str]
@@ -115,7 +115,7 @@ _RANKS = (15, 60, 135)
 _ERROR_WEIGHTS = (0.1, 0.3, 1.0)
 _FEW_RUNS = 3
 _SECOND_ORDER = (0, 0.5, 1)
-_FAST = ("LE-graph", "KNN-HG", "ENHG")  # structures that all images of USPS do not slow down
+_FAST = ("LE-graph", "KNN-HG", OURS)  # structures that all images of USPS do not slow down
 
 
 def jobs(runs: int) -> list[Job]:
@@ -133,12 +133,12 @@ def jobs(runs: int) -> list[Job]:
 
 def _changed_jobs(setting: Setting, runs: int) -> dict[str, list[list[Job]]]:
     """For every change of a setting, the jobs of each draw."""
-    chosen, learned = (json.loads(text) for text in setting_for("ENHG", "clustering", setting))
+    chosen, learned = (json.loads(text) for text in setting_for(OURS, "clustering", setting))
     return {
         name: [
             [
                 Job(
-                    "clustering", by_run, "ENHG", to_json(chosen | structure),
+                    "clustering", by_run, OURS, to_json(chosen | structure),
                     (to_json(learned | learner),), numbers,
                 )
                 for by_run, numbers in draw.by_run(runs)
@@ -158,7 +158,7 @@ def _digit_jobs(runs: int) -> dict[tuple[str, Draw], list[Job]]:
 
 def _face_jobs(runs: int) -> list[Job]:
     """The jobs of ENHG on PIE in table IV."""
-    return _classification_jobs("ENHG", _FACES, "shared", runs)
+    return _classification_jobs(OURS, _FACES, "default", runs)
 
 
 def _classification_jobs(method: str, draw: Draw, setting: Setting, runs: int) -> list[Job]:
@@ -175,8 +175,8 @@ def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     shares = [f"{share:.0%} labeled" for share in SHARES]
     faces = [
         _discriminants(folder, runs),
-        *_accuracy_lines("ENHG", _rows(_face_jobs(runs), cells)),
-        _paper_line("ENHG", _FACES),
+        *_accuracy_lines(OURS, _rows(_face_jobs(runs), cells)),
+        _paper_line(OURS, _FACES),
     ]
     _write(out / "claims-choices", ["change", *draws], _changed_lines("shared", cells, runs))
     _write(out / "claims-extensions", ["change", *draws], _changed_lines("paper", cells, runs))
@@ -273,9 +273,9 @@ def _second_order(folder: Path, runs: int) -> list[Line]:
 def _second_order_scores(
     folder: Path, draw: Draw, run: int, runs: int
 ) -> list[tuple[float, float]]:
-    structure, learner = (json.loads(text) for text in setting_for("ENHG", "clustering", "shared"))
+    structure, learner = (json.loads(text) for text in setting_for(OURS, "clustering", "shared"))
     data = next(part for part, numbers in draw.by_run(runs) if run in numbers).load(folder)
-    fitted = METHODS["ENHG"].build(structure).fit(data.X)
+    fitted = METHODS[OURS].build(structure).fit(data.X)
     Z = normalize(abs(fitted.representation_.coefficients), norm="l1")
     scores = []
     for weight in _SECOND_ORDER:

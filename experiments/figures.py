@@ -17,7 +17,7 @@ from enhg.preprocessing import SampleNormalizer
 from experiments.cells import Cells
 from experiments.coefficients import largest_per_row
 from experiments.protocol import Draw, Job, Task, to_json
-from experiments.tables import METRICS
+from experiments.tables import METRICS, OURS
 from experiments.tabular import write_csv
 
 _RIDGE = 0.5  # of the paths; the paper's 0.02 depends on a scale of γ that it does not state
@@ -244,7 +244,7 @@ def _curve_jobs(draw: Draw, gamma: float, lam: float, runs: int) -> list[Job]:
     structure = to_json({"gamma": gamma, "lam": lam, "preprocessing": "zero_mean"})
     tasks: dict[Task, tuple[float, ...]] = {"clustering": (0.0,), "classification": (_SHARE,)}
     return [
-        Job(task, by_run, "ENHG", structure, (to_json({}),), numbers, shares)
+        Job(task, by_run, OURS, structure, (to_json({}),), numbers, shares)
         for task, shares in tasks.items()
         for by_run, numbers in draw.by_run(runs)
     ]

@@ -1,4 +1,4 @@
-"""The generated pages of docs/: reproduction.md, practice.md and quality.md.
+"""The generated pages of docs/: reproduction.md, practice.md, quality.md and photos.md.
 
 Every number on them is read from the stored results; the text around it is in `templates`.
 """
@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 
 from enhg import InputError
 from experiments import (
+    photos,
+    photos_page,
     practice,
     practice_page,
     quality,
@@ -77,6 +79,7 @@ def stored_pages() -> dict[Path, str]:
     pages = {
         DOCS / "reproduction.md": reproduction_page.page(REPRODUCTION, _PICTURES),
         DOCS / "practice.md": practice_page.page(practice.FOLDER),
+        DOCS / "photos.md": photos_page.page(photos.FILE),
     }
     if quality.is_complete():
         pages[DOCS / "quality.md"] = quality_page.page(quality.FILE)

@@ -41,7 +41,7 @@ from experiments.protocol import (
     draw_labels_per_class,
     estimated_count,
 )
-from experiments.tabular import read_records, write_csv
+from experiments.tabular import read_records, write_records
 
 FILE = RESULTS / "quality.csv.gz"
 """The scores of single runs."""
@@ -329,12 +329,8 @@ def _store(rows: list[Row]) -> None:
 
     rows.sort(key=place)
     part = FILE.with_name(f"part-{FILE.name}")
-    write_csv(part, HEADER, ([_text(row.get(name, "")) for name in HEADER] for row in rows))
+    write_records(part, HEADER, rows)
     part.replace(FILE)
-
-
-def _text(value: Any) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 @cache

@@ -20,7 +20,7 @@ from experiments import tables
 from experiments.methods import METHODS, as_arguments
 from experiments.paths import TEMPLATES
 from experiments.search import Setting, setting_for
-from experiments.tables import Cell
+from experiments.tables import OURS, Cell
 from experiments.tabular import markdown, read_csv, signed
 
 PIECE = re.compile(r"\{\{([a-z0-9-]+)\}\}")
@@ -166,7 +166,7 @@ _TARGET_HEADER = ("row", "metric", "setting", "target", "measured", "reached")
 
 def _prototype_targets(cells: list[Cell]) -> str:
     """The targets from a prototype, and whether ENHG reaches them."""
-    by_place = {(c.setting, c.row, c.metric): c for c in cells if c.method == "ENHG"}
+    by_place = {(c.setting, c.row, c.metric): c for c in cells if c.method == OURS}
     lines = [
         _target_line(by_place[setting, row, metric], target)
         for setting, row, metric, target in _PROTOTYPE_TARGETS
@@ -186,7 +186,7 @@ def _paper_targets(cells: list[Cell]) -> str:
         _target_line(cell, cell.paper)
         for start, metrics in _PAPER_TARGETS
         for cell in cells
-        if cell.method == "ENHG" and cell.setting == "default" and cell.paper is not None
+        if cell.method == OURS and cell.setting == "default" and cell.paper is not None
         if cell.row.startswith(start) and cell.metric in metrics
     ]
     return markdown(_TARGET_HEADER, lines)
@@ -222,10 +222,9 @@ def _count_best(cells: list[Cell], setting: Setting) -> tuple[int, int, int]:
     for cell in cells:
         if cell.setting == setting:
             rows[cell.row, cell.metric][cell.method] = cell.mean
-    gaps = [max(row.values()) - row["ENHG"] for row in rows.values()]
+    gaps = [max(row.values()) - row[OURS] for row in rows.values()]
     n_best = sum(
-        max(round(mean, 3) for mean in row.values()) == round(row["ENHG"], 3)
-        for row in rows.values()
+        max(round(mean, 3) for mean in row.values()) == round(row[OURS], 3) for row in rows.values()
     )
     return n_best, sum(gap <= _NEAR for gap in gaps), len(rows)
 
@@ -235,7 +234,7 @@ def _range(cells: list[Cell], starts: tuple[str, ...], metrics: tuple[str, ...])
     gaps = [
         cell.mean - cell.paper
         for cell in cells
-        if cell.method == "ENHG" and cell.setting == "default" and cell.paper is not None
+        if cell.method == OURS and cell.setting == "default" and cell.paper is not None
         if cell.row.startswith(starts) and cell.metric in metrics
     ]
     return f"{signed(min(gaps))} to {signed(max(gaps))}"
@@ -245,7 +244,7 @@ def _reached(cells: list[Cell]) -> str:
     """Cells of ENHG that reach the paper, and their differences from it, by setting."""
     gaps: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
-        if cell.method == "ENHG" and cell.paper is not None:
+        if cell.method == OURS and cell.paper is not None:
             task = "classification" if cell.metric == "accuracy" else "clustering"
             name = f"{cell.row.split(', ')[0]}, {task}"
             gaps[name][cell.setting].append(cell.mean - cell.paper)
@@ -266,7 +265,7 @@ def _reached_cells(cells: list[Cell]) -> str:
     compared = [
         (cell, cell.paper)
         for cell in cells
-        if cell.method == "ENHG" and cell.setting == "paper" and cell.paper is not None
+        if cell.method == OURS and cell.setting == "paper" and cell.paper is not None
     ]
     texts = [_with_paper(cell) for cell, paper in compared if cell.mean >= paper]
     if not texts:
@@ -278,7 +277,7 @@ def _scores(cells: list[Cell]) -> str:
     """The scores of ENHG in the paper and here, one column for each setting."""
     by_place: dict[tuple[str, str], dict[str, Cell]] = defaultdict(dict)
     for cell in cells:
-        if cell.method == "ENHG":
+        if cell.method == OURS:
             by_place[cell.row, cell.metric][cell.setting] = cell
     lines = [
         [
@@ -316,7 +315,7 @@ def _far_below(cells: list[Cell]) -> str:
         best[place] = max(best.get(place, cell), cell, key=lambda cell: cell.mean)
     texts: dict[str, list[str]] = defaultdict(list)
     for cell in best.values():
-        if cell.method != "ENHG" and cell.paper is not None and cell.mean < cell.paper - _FAR:
+        if cell.method != OURS and cell.paper is not None and cell.mean < cell.paper - _FAR:
             texts[cell.method].append(_with_paper(cell))
     return "\n".join(f"- {method}: {'; '.join(cells)}" for method, cells in texts.items())
 
@@ -326,7 +325,7 @@ def _yale_below(cells: list[Cell]) -> str:
     below = [
         f"{cell.method}, {_with_paper(cell)}"
         for cell in cells
-        if cell.setting == "shared" and cell.row.startswith(_YALE) and cell.method != tables.OURS
+        if cell.setting == "shared" and cell.row.startswith(_YALE) and cell.method != OURS
         if cell.paper is not None and cell.mean < cell.paper
     ]
     return "; ".join(below) if below else "no cell"
@@ -375,7 +374,7 @@ def _choices_of_the_paper(header: list[str], rows: list[list[str]]) -> dict[str,
     paper = tables.paper_numbers()
     faces = [at for at, name in enumerate(header) if name.startswith((_YALE, _PIE))]
     here = [float(rows[-1][at].split(" / ")[0]) for at in faces]
-    there = [paper[header[at], "ac", "ENHG"] for at in faces]
+    there = [paper[header[at], "ac", OURS] for at in faces]
     return {
         "choices-here": f"{min(here):.3f} to {max(here):.3f}",
         "choices-paper": f"{min(there):.3f} to {max(there):.3f}",

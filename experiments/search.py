@@ -43,15 +43,15 @@ _SCORES = ("ac", "nmi", "accuracy")
 _TASKS: tuple[Task, ...] = ("clustering", "classification")
 _ALPHAS = (0.9, 0.98, 0.998)
 _CLUSTERINGS = {
-    "extended": tuple(to_json({"method": name}) for name in ("auto", "spectral", "resolvent")),
+    "extended": tuple(to_json({"method": name}) for name in ("spectral", "resolvent")),
     "paper": (to_json({"method": "spectral", "normalize_rows": False}),),
 }
 _CLASSIFIERS = {
-    "extended": tuple(to_json({"alpha": alpha}) for alpha in _ALPHAS),
-    "paper": tuple(
-        to_json({"alpha": alpha, "class_balance": "none", "method": "diffusion"})
+    options: tuple(
+        to_json({"alpha": alpha, "class_balance": balance, "method": "diffusion"})
         for alpha in _ALPHAS
-    ),
+    )
+    for options, balance in (("extended", "equal"), ("paper", "none"))
 }
 _SEED = 1000  # the tables use seeds from 0
 _ONE_RUN, _THREE_RUNS = (_SEED,), (_SEED, _SEED + 1, _SEED + 2)

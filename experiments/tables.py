@@ -244,11 +244,14 @@ def read_cells(file: Path) -> list[Cell]:
 
 
 def merge(stored: list[Cell], made: list[Cell]) -> list[Cell]:
-    """Return the stored cells with those of every setting that was made anew replaced."""
-    replaced = {cell.setting for cell in made}
-    cells = [*(cell for cell in stored if cell.setting not in replaced), *made]
+    """Return the stored cells, with those that were made anew in their places."""
+    cells = {_place(cell): cell for cell in stored} | {_place(cell): cell for cell in made}
     order = list[str](SETTINGS)
-    return sorted(cells, key=lambda cell: order.index(cell.setting))
+    return sorted(cells.values(), key=lambda cell: order.index(cell.setting))
+
+
+def _place(cell: Cell) -> tuple[str, str, str, str]:
+    return cell.setting, cell.row, cell.metric, cell.method
 
 
 def draw(name: str, cells: list[Cell], file: Path) -> None:

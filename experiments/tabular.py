@@ -26,6 +26,15 @@ def write_csv(file: Path, header: Iterable[str], rows: Iterable[Sequence[Any]]) 
     file.write_bytes(gzip.compress(content, mtime=0) if file.suffix == ".gz" else content)
 
 
+def write_records(file: Path, header: Sequence[str], records: Iterable[dict[str, Any]]) -> None:
+    """Write records as CSV: floats with five digits, nothing where a record has no entry."""
+    write_csv(file, header, ([_text(row.get(name, "")) for name in header] for row in records))
+
+
+def _text(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
 def read_csv(file: Path) -> tuple[list[str], list[list[str]]]:
     """Read the header and the rows of a table."""
     content = file.read_bytes()

@@ -9,7 +9,10 @@ import pytest
 
 import enhg
 
-BLOCKED = ("PIL", "matplotlib", "h5py", "typer", "rich", "psutil")
+BLOCKED = (
+    "PIL", "matplotlib", "h5py", "typer", "rich", "psutil", "onnx", "onnxruntime", "skimage",
+    "pillow_heif",
+)  # fmt: skip
 PREAMBLE = f"""
 import sys
 
@@ -110,11 +113,18 @@ SOURCE = Path(enhg.__file__).parent
 PLACES = {
     "matplotlib": {"plotting/_drawing.py"},
     "h5py": {"io/arrays.py"},
-    "PIL": {"io/images.py", "report/_pictures.py"},
+    "PIL": {
+        "demo.py", "duplicates.py", "features/_pixels.py", "io/_decoding.py", "io/contact.py",
+        "report/_pictures.py",
+    },
+    "onnx": {"features/_efficientnet.py", "features/_network.py"},
+    "onnxruntime": {"features/_network.py"},
+    "skimage": {"features/_hog.py"},
+    "pillow_heif": {"io/_decoding.py"},
     "rich": {"_progress.py", "cli/__init__.py"},
     "typer": {"cli/__init__.py", "cli/commands.py", "cli/options.py", "cli/terminal.py"},
     "psutil": set(),
-}
+}  # fmt: skip
 
 
 def imported(tree):

@@ -147,7 +147,7 @@ def outputs(folder, command, *options):
     words = [command, str(folder / "digits.npz"), "-o", str(out), "--json", *options]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
-    with open(out / "labels.csv", newline="") as stream:
+    with open(out / "labels.csv", newline="", encoding="utf-8-sig") as stream:
         rows = list(csv.DictReader(stream))
     table = {name: [row[name] for row in rows] for name in rows[0]}
     text = (out / "report.html").read_text(encoding="utf-8")

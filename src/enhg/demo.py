@@ -1,7 +1,8 @@
-"""Data, labels and pictures of ``enhg demo``."""
+"""Data, labels and pictures of ``enhg demo``: digits, or photographs."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from enhg import plotting
+from enhg._optional import require
 from enhg.datasets import load
 from enhg.io import Samples
 from enhg.learning.classification import HypergraphClassifier
@@ -19,6 +21,19 @@ from enhg.run import label_table as label_table_of_run
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _LABELED = 0.05
+_VARIANTS = 24  # photographs that are made of every picture
+_LABELED_PHOTOS = 2  # of every class
+# Pictures that are part of scikit-image and scikit-learn, by class.
+_PICTURES = {
+    "cat": ("skimage.data", "chelsea.png"),
+    "coffee": ("skimage.data", "coffee.png"),
+    "flower": ("sklearn.datasets.images", "flower.jpg"),
+    "galaxies": ("skimage.data", "hubble_deep_field.jpg"),
+    "motorcycle": ("skimage.data", "motorcycle_left.png"),
+    "portrait": ("skimage.data", "astronaut.png"),
+    "rocket": ("skimage.data", "rocket.jpg"),
+    "temple": ("sklearn.datasets.images", "china.jpg"),
+}
 
 
 def load_samples() -> Samples:
@@ -36,6 +51,65 @@ def choose_labels(samples: Samples, seed: int) -> NDArray:
         np.arange(len(y)), train_size=_LABELED, stratify=y, random_state=seed
     )
     given[rows] = y[rows]
+    return given
+
+
+def make_photos(folder: Path, seed: int) -> dict[str, str]:
+    """Write photographs of eight classes as JPEG files of different sizes into a folder.
+
+    They are cropped, mirrored, brightened or darkened parts of pictures that come with scikit-image
+    and scikit-learn; one photograph of every class is there twice.
+
+    Parameters
+    ----------
+    folder : Path
+        Made here.
+    seed : int
+
+    Returns
+    -------
+    dict of str to str
+        The class of every file name.
+    """
+    Image = require("PIL.Image", "images")
+    rng = np.random.default_rng(seed)
+    folder.mkdir()
+    classes = np.repeat(sorted(_PICTURES), _VARIANTS)
+    numbers = rng.permutation(len(classes))
+    names = {f"photo-{number:03d}.jpg": str(classes[at]) for at, number in enumerate(numbers)}
+    for kind, (package, file) in _PICTURES.items():
+        with files(package).joinpath(file).open("rb") as stream, Image.open(stream) as opened:
+            picture = opened.convert("RGB")
+        own = [name for name, its_kind in names.items() if its_kind == kind]
+        for name in own[1:]:
+            _vary(picture, rng).save(folder / name, quality=int(rng.integers(70, 95)))
+        with Image.open(folder / own[1]) as copied:
+            copied.save(folder / own[0], quality=60)
+    return names
+
+
+def _vary(picture: Any, rng: np.random.Generator) -> Any:
+    """A random part of a picture, perhaps mirrored, and a little lighter or darker."""
+    share = rng.uniform(0.35, 0.75)
+    width, height = (int(share * side) for side in picture.size)
+    left, top = (
+        int(rng.integers(0, whole - part + 1))
+        for whole, part in zip(picture.size, (width, height), strict=True)
+    )
+    part = picture.crop((left, top, left + width, top + height))
+    if rng.random() < 0.5:
+        part = require("PIL.ImageOps", "images").mirror(part)
+    part.thumbnail((int(rng.integers(200, 400)),) * 2)
+    return require("PIL.ImageEnhance", "images").Brightness(part).enhance(rng.uniform(0.8, 1.2))
+
+
+def choose_photo_labels(classes: NDArray, seed: int) -> NDArray:
+    """The classes of two photographs each, "" for the others."""
+    rng = np.random.default_rng(seed)
+    given = np.full(len(classes), "", dtype=classes.dtype)
+    for kind in np.unique(classes):
+        rows = rng.permutation(np.flatnonzero(classes == kind))[:_LABELED_PHOTOS]
+        given[rows] = kind
     return given
 
 

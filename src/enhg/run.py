@@ -17,8 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import normalized_mutual_info_score
 
+from enhg.duplicates import DuplicateGroup, find_duplicates
 from enhg.exceptions import InputError
 from enhg.io import Samples, label_texts
+from enhg.io._base import Skipped
 from enhg.learning._base import Prediction
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
@@ -46,12 +48,24 @@ class InputFigures:
         Shape of a sample, where it is an image.
     source : str
         Path of the input.
+    description : str
+        What the features of images are and why, in a sentence; "" where there was no choice.
+    skipped : tuple of Skipped
+        Images of a folder that could not be read.
+    n_ignored : int
+        Number of files in a folder that are no images.
+    has_photos : bool
+        Whether the image files behind the samples are known.
     """
 
     n_samples: int
     n_features: int
     image_shape: tuple[int, ...] | None
     source: str
+    description: str = ""
+    skipped: tuple[Skipped, ...] = ()
+    n_ignored: int = 0
+    has_photos: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,6 +210,8 @@ class Run:
         Where true labels are known.
     suggestions : tuple of str or None
         Names of the samples to label next, best first; None if there was no request.
+    duplicates : tuple of DuplicateGroup
+        Groups of copies and near-copies.
     stages : tuple of (str, float)
         Names and seconds of the stages.
     warnings : tuple of str
@@ -213,6 +229,7 @@ class Run:
     spreading: Spreading | None = None
     scores: Scores | None = None
     suggestions: tuple[str, ...] | None = None
+    duplicates: tuple[DuplicateGroup, ...] = ()
     stages: tuple[tuple[str, float], ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -239,7 +256,7 @@ def record_clustering(samples: Samples, model: HypergraphClustering) -> Run:
     return Run(
         kind="cluster",
         grouping="cluster",
-        input=_input_figures(samples),
+        input=input_figures(samples),
         samples=_fitted_columns(samples, model, model.labels_, np.ones(len(samples.X), bool)),
         groups=_groups(range(model.n_clusters_), model.labels_),
         confidence_threshold=confidence_threshold(),
@@ -264,7 +281,7 @@ def record_classification(samples: Samples, model: HypergraphClassifier) -> Run:
     return Run(
         kind="classify",
         grouping="class",
-        input=_input_figures(samples),
+        input=input_figures(samples),
         samples=replace(columns, given=given),
         groups=_groups(model.classes_.tolist(), model.transduction_),
         confidence_threshold=confidence_threshold(len(model.classes_)),
@@ -305,7 +322,7 @@ def record_prediction(samples: Samples, model: Model, prediction: Prediction) ->
     return Run(
         kind="predict",
         grouping="cluster" if clusters else "class",
-        input=_input_figures(samples),
+        input=input_figures(samples),
         samples=columns,
         groups=_groups(names, prediction.labels),
         confidence_threshold=confidence_threshold(n_classes),
@@ -334,6 +351,22 @@ def add_suggestions(run: Run, model: Model, n: int) -> Run:
         )
     rows = model.suggest(min(n, unlabeled)).tolist() if unlabeled else []
     return replace(run, suggestions=tuple(run.samples.names[row] for row in rows))
+
+
+def add_duplicates(run: Run, samples: Samples, structure: ElasticNetHypergraph | None) -> Run:
+    """The record with the groups of copies and near-copies, where the image files are known.
+
+    Parameters
+    ----------
+    run : Run
+    samples : Samples
+    structure : ElasticNetHypergraph or None
+        Fitted on the samples; images are compared with those of its largest coefficients, too.
+    """
+    if samples.photos is None:
+        return run
+    coefficients = None if structure is None else structure.representation_.coefficients
+    return replace(run, duplicates=tuple(find_duplicates(samples.photos, coefficients)))
 
 
 def label_table(run: Run) -> dict[str, list[Any]]:
@@ -379,9 +412,13 @@ def fitted_structure(model: Model) -> ElasticNetHypergraph:
     return structure
 
 
-def _input_figures(samples: Samples) -> InputFigures:
+def input_figures(samples: Samples) -> InputFigures:
+    """Size and origin of samples."""
     n, d = samples.X.shape
-    return InputFigures(n, d, samples.image_shape, str(samples.source))
+    return InputFigures(
+        n, d, samples.image_shape, str(samples.source), samples.description, samples.skipped,
+        samples.n_ignored, samples.photos is not None,
+    )  # fmt: skip
 
 
 def _structure_figures(structure: ElasticNetHypergraph) -> StructureFigures:

@@ -1,6 +1,8 @@
 """Runs of the program and inputs for them."""
 
 import csv
+import json
+import re
 
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def table():
     """Rows of a .csv file as dictionaries."""
 
     def read(path):
-        with open(path, newline="") as stream:
+        with open(path, newline="", encoding="utf-8-sig") as stream:
             return list(csv.DictReader(stream))
 
     return read
@@ -83,3 +85,60 @@ def islands():
         return rows.reshape(count * members, -1)
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _network_folder(tmp_path_factory):
+    """The network of photographs is made once per run, in a folder of the run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENHG_CACHE", str(tmp_path_factory.mktemp("network")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def paint():
+    """Make a color picture of one of three patterns, of a size of its own."""
+
+    def make(kind, seed):
+        rng = np.random.default_rng([kind, seed])
+        height, width = rng.integers(40, 70, 2)
+        y, x = np.mgrid[:height, :width] / rng.uniform(3, 5) + rng.uniform(0, 6)
+        pattern = (np.sin(x), np.sin(y), np.sign(np.sin(x / 2) * np.sin(y / 2)))[kind]
+        colors = 128 + 60 * pattern[..., None] + 40 * np.eye(3)[kind]
+        noisy = colors + rng.normal(0, 12, colors.shape)
+        return Image.fromarray(noisy.clip(0, 255).astype(np.uint8))
+
+    return make
+
+
+@pytest.fixture
+def pictures(tmp_path, paint):
+    """A folder of twelve color JPEG images of different sizes: a0.jpg to a3.jpg, b0.jpg, …"""
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for kind, letter in enumerate("abc"):
+        for i in range(4):
+            paint(kind, i).save(folder / f"{letter}{i}.jpg", quality=95)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def page_data():
+    """The data inside a page."""
+
+    def read(path):
+        text = path.read_text(encoding="utf-8")
+        return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+    return read
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Reading an image fails the test."""
+
+    def refuse(*_, **__):
+        pytest.fail("an image was read")
+
+    for name in ("read_image", "read_header"):
+        monkeypatch.setattr(f"enhg.io.images.{name}", refuse)

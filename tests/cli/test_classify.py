@@ -21,7 +21,7 @@ def test_classify(tmp_path, digits, some_labels, run, table):
     ]  # fmt: skip
     assert [row["given"] for row in rows] == ["no" if i % 10 else "yes" for i in range(90)]
     hits = [row["label"] == str(y) for row, y in zip(rows, Y, strict=True) if row["given"] == "no"]
-    score = f"accuracy {np.mean(hits):.3f} on the 81 unlabeled samples"
+    score = f"accuracy {np.mean(hits):.3f} on the 81 unlabeled images"
     assert f"{score}, against the labels in digits.npz" in result.stdout
     assert np.mean(hits) > 0.9
     assert "digits.npz" in result.stdout

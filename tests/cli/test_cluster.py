@@ -35,7 +35,7 @@ def test_cluster(tmp_path, digits, run, table):
     ]  # fmt: skip
     text = result.stdout
     assert all(f"{stage} " in text for stage in ("read", "compile", "represent", "cluster"))
-    assert "90 images of 8×8" in text
+    assert "images      90 of 8×8, from" in text
     assert "against the labels in digits.npz" in text
     score = text[text.index("AC ") :]
     assert float(score[3:8]) > 0.9
@@ -69,7 +69,7 @@ def test_memory_budget_is_that_of_the_solver(tmp_path, digits, monkeypatch, word
 def test_cluster_sizes_add_up(tmp_path, digits, run, table):
     text = run("cluster", digits, "-k", 3, "-o", tmp_path / "out").stdout
     line = next(line for line in text.splitlines() if line.startswith("clusters"))
-    sizes = [int(size) for size in line.split("of ")[1].removesuffix(" samples").split(", ")]
+    sizes = [int(size) for size in line.split("of ")[1].removesuffix(" images").split(", ")]
     labels = [int(row["label"]) for row in table(tmp_path / "out" / "labels.csv")]
     assert sizes == np.bincount(labels).tolist()
 
@@ -78,7 +78,7 @@ def test_sizes_of_many_clusters_are_given_as_a_range(tmp_path, digits, run, tabl
     text = run("cluster", digits, "-k", 12, "-o", tmp_path / "out").stdout
     labels = [int(row["label"]) for row in table(tmp_path / "out" / "labels.csv")]
     sizes = np.bincount(labels)
-    assert f"12, of {sizes.min()} to {sizes.max()} samples" in text
+    assert f"12, of {sizes.min()} to {sizes.max()} images" in text
 
 
 def test_cluster_a_folder_without_truth(tmp_path, photos, run, table):
@@ -86,13 +86,13 @@ def test_cluster_a_folder_without_truth(tmp_path, photos, run, table):
     result = run("cluster", photos, "-k", 3, "-o", out, "--size", "6x5")
     assert result.exit_code == 0, result.output
     assert [row["name"] for row in table(out / "labels.csv")] == [f"{i}.png" for i in range(90)]
-    assert "90 images of 6×5" in result.stdout
+    assert "compared by pixels (6×5), as requested" in result.stdout
     assert "score" not in result.stdout
 
 
 def test_cluster_in_color(tmp_path, photos, run):
     text = run("cluster", photos, "-k", 3, "-o", tmp_path / "out", "--color").stdout
-    assert "8×8×3" in text
+    assert "compared by pixels (8×8, in color), as requested" in text
 
 
 def test_key_chooses_the_array(tmp_path, run):
@@ -149,14 +149,14 @@ def test_the_number_of_clusters_is_estimated(tmp_path, run):
     np.savez(tmp_path / "all.npz", X=everything, y=y)
     result = run("cluster", tmp_path / "all.npz", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "10 (estimated; runner-up " in result.stdout
+    assert "10 (estimated; next best " in result.stdout
 
 
 def test_an_estimate_that_is_not_reliable(tmp_path, run):
     np.save(tmp_path / "cloud.npy", np.random.default_rng(0).uniform(size=(300, 2)))
     result = run("cluster", tmp_path / "cloud.npy", "-o", tmp_path / "out", "-k", "auto")
     assert result.exit_code == 0, result.output
-    assert "(estimated, not reliable; runner-up " in result.stdout
+    assert "(estimated, not reliable; next best " in result.stdout
     assert "warning: the estimate of the number of clusters is not reliable" in result.stderr
 
 
@@ -191,9 +191,7 @@ def test_given_labels_are_kept_and_disputed_ones_counted(tmp_path, digits, run, 
     rows = table(tmp_path / "out" / "labels.csv")
     assert rows[0]["label"] == str(wrong[0])
     assert all(rows[i]["label"] == str(wrong.get(i, Y[i])) for i in range(0, 90, 2))
-    assert (
-        "disputed    1 given label that differs from the label distribution; kept" in result.stdout
-    )
+    assert "disputed    1 given label that contradicts similar images; kept" in result.stdout
 
 
 def test_samples_without_coefficients(tmp_path, digits, run):

@@ -9,6 +9,8 @@ import pytest
 
 from enhg.cli import summary
 from enhg.cli.terminal import Stages
+from enhg.duplicates import DuplicateGroup
+from enhg.io._base import Skipped
 from enhg.run import (
     Estimate,
     Group,
@@ -46,28 +48,59 @@ CLUSTERED = Run(
 def test_summary_of_a_clustering():
     rows = dict(summary.rows(CLUSTERED))
     assert rows == {
-        "samples": "3 images of 8×8, from some/digits.npz",
-        "support": "1.5 non-zero coefficients per sample on average; largest certificate inf",
-        "hypergraph": "3 hyperedges, 1 component",
-        "outliers": "1 sample",
-        "clusters": "2 (estimated; runner-up 3), of 1, 2 samples",
-        "confidence": "below 0.1 for 1 sample",
+        "images": "3 of 8×8, from some/digits.npz",
+        "clusters": "2 (estimated; next best 3), of 1, 2 images",
+        "how sure": "2 of 3 are clear, 1 is between two clusters: the report lists the least "
+        "sure first",
+        "unusual": "1 image unlike all others",
         "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
+        "details": "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "
+        "largest certificate inf\n3 hyperedges, 1 component; low confidence is below 0.1",
     }
+    assert list(rows)[-1] == "details"
+
+
+def test_summary_of_a_folder():
+    skipped = tuple(Skipped(f"{i}\x1b[2J.jpg", "empty file") for i in range(12))
+    figures = InputFigures(
+        3, 1280, None, "photos", "features of a network, as requested", skipped, 2, True
+    )
+    duplicates = (DuplicateGroup((0, 2), (True, False)),)
+    run = replace(CLUSTERED, input=figures, duplicates=duplicates)
+    rows = dict(summary.rows(run))
+    assert rows["images"].splitlines() == [
+        "3, from photos",
+        "compared by features of a network, as requested",
+        "12 images could not be read; 2 files are no image",
+    ]
+    names = rows["skipped"].splitlines()
+    assert names == [*(rf"{i}\x1b[2J.jpg (empty file)" for i in range(10)), "and 2 more"]
+    assert rows["copies"] == "2 images in 1 group of copies or near-copies"
+    figures = summary.to_json(run, [])
+    assert figures["compared_by"] == "features of a network, as requested"
+    assert (figures["skipped"], figures["ignored"]) == (12, 2)
+    assert figures["duplicates"] == [["a", "c"]]
+
+
+def test_summary_where_all_is_clear():
+    clear = replace(COLUMNS, low_confidence=np.zeros(3, bool), is_outlier=np.zeros(3, bool))
+    rows = dict(summary.rows(replace(CLUSTERED, samples=clear)))
+    assert rows["how sure"] == "all 3 are clear"
+    assert "unusual" not in rows
 
 
 def test_summary_of_an_estimate_that_is_not_reliable():
     run = replace(CLUSTERED, estimate=Estimate(2, 3, False))
     assert dict(summary.rows(run))["clusters"].startswith(
-        "2 (estimated, not reliable; runner-up 3)"
+        "2 (estimated, not reliable; next best 3)"
     )
 
 
 @pytest.mark.parametrize(
     ("disputed", "text"),
     [
-        (1, "1 given label that differs from the label distribution; kept"),
-        (2, "2 given labels that differ from the label distribution; kept"),
+        (1, "1 given label that contradicts similar images; kept"),
+        (2, "2 given labels that contradict similar images; kept"),
     ],
 )
 def test_summary_of_a_classification(disputed, text):
@@ -80,10 +113,11 @@ def test_summary_of_a_classification(disputed, text):
         scores=Scores(1, accuracy=0.25),
     )
     rows = dict(summary.rows(run))
-    assert rows["classes"] == "2, from 2 labels (66.7%) by Poisson learning"
+    assert rows["classes"] == "2, from 2 labels (66.7%)"
+    assert rows["details"].endswith("; Poisson learning")
     assert rows["disputed"] == text
-    assert rows["unreached"] == "1 sample without a label"
-    score = "accuracy 0.250 on the 1 unlabeled sample, against the labels in digits.npz"
+    assert rows["unreached"] == "1 image without a label"
+    score = "accuracy 0.250 on the 1 unlabeled image, against the labels in digits.npz"
     assert rows["score"] == score
 
 
@@ -91,9 +125,8 @@ def test_summary_of_a_classification_by_several_methods():
     weights = {"diffusion": 0.25, "discriminant": 0.75}
     spreading = Spreading(weights, 2, 0)
     run = replace(CLUSTERED, kind="classify", grouping="class", spreading=spreading)
-    assert dict(summary.rows(run))["classes"] == (
-        "2, from 2 labels (66.7%) by diffusion of linear discriminants (75%), diffusion (25%)"
-    )
+    details = dict(summary.rows(run))["details"]
+    assert details.endswith("; diffusion of linear discriminants (75%), diffusion (25%)")
     assert summary.to_json(run, [])["method_weights"] == weights
 
 
@@ -105,13 +138,13 @@ def test_summary_of_a_prediction():
     rows = dict(summary.rows(run))
     assert rows["samples"] == "3 of 64 features, from x.npy"
     assert rows["clusters"] == "2, of 1 (0), 2 (1) samples"
-    assert not {"support", "hypergraph", "score", "disputed", "unreached"} & set(rows)
+    assert not {"details", "score", "disputed", "unreached"} & set(rows)
 
 
 def test_sizes_of_many_groups_are_given_as_a_range():
     groups = tuple(Group(str(i), i + 5) for i in range(11))
     run = replace(CLUSTERED, groups=groups, estimate=None)
-    assert dict(summary.rows(run))["clusters"] == "11, of 5 to 15 samples"
+    assert dict(summary.rows(run))["clusters"] == "11, of 5 to 15 images"
 
 
 def test_json(capsys):
@@ -120,7 +153,8 @@ def test_json(capsys):
     figures = json.loads(capsys.readouterr().out)
     assert figures == {
         "command": "cluster", "samples": 3, "features": 64, "image_shape": [8, 8],
-        "source": "some/digits.npz", "clusters": 2, "sizes": {"0": 1, "1": 2},
+        "source": "some/digits.npz", "compared_by": None, "skipped": 0, "ignored": 0,
+        "duplicates": [], "clusters": 2, "sizes": {"0": 1, "1": 2},
         "low_confidence": 1, "outliers": 1, "unreached": 0, "preprocessing": "zero_mean",
         "mean_support": 1.5, "certificate": None,  # JSON has no infinity
         "hyperedges": 3, "components": 1, "largest_component": 3,

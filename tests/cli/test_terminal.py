@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import enhg.datasets
 import enhg.io
 from enhg import ElasticNetHypergraph, InputError
 from enhg.exceptions import MissingDependencyError
@@ -55,7 +56,7 @@ def test_overwrite_replaces_and_keeps_the_rest(tmp_path, digits, run, table):
 @pytest.mark.parametrize(
     ("error", "code", "part"),
     [
-        (KeyboardInterrupt(), 130, "interrupted: nothing was written"),
+        (KeyboardInterrupt(), 130, "interrupted: no results were written"),
         (MemoryError("Unable to allocate 9 TiB"), 1, "error: not enough memory (Unable"),
         (OSError(28, "No space left on device", "/full/disk"), 1, "error: /full/disk: No space"),
         (InputError("two\nlines"), 1, "error: two lines"),

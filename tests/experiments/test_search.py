@@ -118,7 +118,7 @@ def test_a_search_stores_means_and_settings(small, one_process, tmp_path, monkey
     monkeypatch.setattr(search, "SETTINGS", tmp_path / "settings.json")
     cells = Cells(tmp_path / "cells.csv")
     search.search(tmp_path, cells, None, files)
-    assert len(read_csv(files["extended"])[1]) == 18 * (3 + 3)
+    assert len(read_csv(files["extended"])[1]) == 18 * (2 + 3)
     assert len(read_csv(files["paper"])[1]) == 18 * (1 + 3)
     chosen = json.loads((tmp_path / "settings.json").read_text())
     assert chosen == search.choices()

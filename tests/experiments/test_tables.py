@@ -45,15 +45,14 @@ def test_a_table_of_one_setting(small, tmp_path, monkeypatch):
     assert "**As in the paper: one setting" in (tmp_path / "small.md").read_text()
 
 
-def test_settings_that_are_made_anew_replace_the_stored_ones():
-    def cells(mean, *settings):
-        return [
-            tables.Cell(s, "PIE, K = 15", "ac", "ENHG", mean, 0, 1, 1, 0, None) for s in settings
-        ]
+def test_cells_that_are_made_anew_replace_the_stored_ones():
+    def cells(mean, *settings, row="PIE, K = 15"):
+        return [tables.Cell(s, row, "ac", "ENHG", mean, 0, 1, 1, 0, None) for s in settings]
 
-    merged = tables.merge(cells(0.5, "shared", "paper"), cells(0.7, "tuned", "paper"))
-    assert [(cell.setting, cell.mean) for cell in merged] == [
-        ("shared", 0.5), ("tuned", 0.7), ("paper", 0.7)
+    stored = [*cells(0.5, "shared", "paper"), *cells(0.6, "paper", row="PIE, K = 25")]
+    merged = tables.merge(stored, cells(0.7, "tuned", "paper"))
+    assert [(cell.setting, cell.row[-2:], cell.mean) for cell in merged] == [
+        ("shared", "15", 0.5), ("tuned", "15", 0.7), ("paper", "15", 0.7), ("paper", "25", 0.6)
     ]  # fmt: skip
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+import warnings
+
 import numpy as np
 import pytest
 
-from enhg.io import read_labels
+from enhg import InputError
+from enhg.io.labels import labels_from_folders, open_labels, read_labels
 
 NAMES = ["img1.png", "img2.png", "cats/img3.jpg", "dogs/img3.jpg", "x.y"]
 
@@ -32,12 +36,13 @@ def test_labels_by_name(tmp_path, text, write_csv):
 def test_names_without_folder_or_extension(tmp_path, refuses, write_csv):
     path = write_csv(tmp_path, "cats/img3,c\ndogs\\img3.jpg,d\n")
     assert read_labels(path, NAMES).tolist() == ["", "", "c", "d", ""]
-    assert read_labels(write_csv(tmp_path, "img3,c\n"), NAMES[:3]).tolist() == ["", "", "c"]
+    path = write_csv(tmp_path, "img3,c\nimg1,d\n")
+    assert read_labels(path, NAMES[:3]).tolist() == ["d", "", "c"]
     for name in ("img3.jpg", "img3"):
-        path = write_csv(tmp_path, f"{name},c\n")
+        path = write_csv(tmp_path, f"{name},c\nx.y,d\n")
         refuses(lambda path=path: read_labels(path, NAMES), "cats/img3.jpg", "dogs/img3.jpg")
     # Another folder is another file.
-    path = write_csv(tmp_path, "birds/img3.jpg,c\n")
+    path = write_csv(tmp_path, "birds/img3.jpg,c\nx.y,d\n")
     refuses(lambda: read_labels(path, NAMES), "among those of the input, got 'birds/img3.jpg'")
 
 
@@ -74,7 +79,10 @@ def test_labels_from_npy(tmp_path, array):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("", ["each of 5 samples", "got 0 rows"]),
+        ("", ["at least two classes, got no label"]),
+        (",\n,\n", ["at least two classes, got no label"]),
+        ("img1.png,a\nimg2.png,a\n", ["at least two classes, got only 'a'"]),
+        ("file,person\nimg1.png,a\n", ["at least two classes, got only 'a'"]),
         ("a\nb\n", ["name and label, got 2 rows"]),
         ("a\nb\na\nb\na\nb\n", ["got 6 rows"]),
         ("?\n\n-1\nnan\n\n", ["got no label"]),
@@ -84,7 +92,7 @@ def test_labels_from_npy(tmp_path, array):
             "imp1.png,a\nimg2.png,b\n",
             ["among those of the input, got 'imp1.png'", "did you mean 'img1.png'?"],
         ),
-        ("q,a\nr,a\ns,a\nt,a\n", ["'q', 'r', 's' and 1 more", "the first name is 'img1.png'"]),
+        ("q,a\nr,b\ns,a\nt,a\n", ["'q', 'r', 's' and 1 more", "the first name is 'img1.png'"]),
         ("img1.png,a\nimg1.png,b\n", ["one label, got 'a' and 'b' for img1.png"]),
         ("img1.png,a\nimg1,b\n", ["one label, got 'a' and 'b' for img1.png"]),
         ("a,b,c\nd,e,f\n", ["headed 'name' and 'label', got 3 columns"]),
@@ -100,7 +108,7 @@ def test_label_array_faults(tmp_path, refuses, cut):
     path = tmp_path / "a.npy"
     for array, part in [
         (np.arange(4), "got 4 labels"),
-        (np.zeros((5, 5)), "got 25 labels"),
+        (np.zeros((5, 5)), "got 25 labels of shape 5×5"),
         (np.full(5, -1), "got no label"),
         (np.full(5, np.nan), "got no label"),
         (np.zeros(5, complex), "complex"),
@@ -109,11 +117,13 @@ def test_label_array_faults(tmp_path, refuses, cut):
         refuses(lambda: read_labels(path, NAMES), str(path), part)
     np.save(path, np.arange(5))
     refuses(lambda: read_labels(cut(path, 0.9), NAMES), str(path), "cannot be read")
-    refuses(lambda: read_labels(tmp_path / "a.txt", NAMES), "a.txt", ".csv or .npy")
+    for name in ("a.xlsx", "labels"):
+        refuses(lambda name=name: open_labels(tmp_path / name), name, ".csv, .tsv, .txt or .npy")
+    refuses(lambda: open_labels(tmp_path / "absent.csv"), "absent.csv: no such file")
 
 
 def test_the_same_label_twice_is_no_fault(tmp_path, write_csv):
-    path = write_csv(tmp_path, "img1,a\nimg1.png,a\nimg1,\n")
+    path = write_csv(tmp_path, "img1,a\nimg1.png,a\nimg1,\nimg2,b\n")
     assert read_labels(path, NAMES)[0] == "a"
 
 
@@ -125,3 +135,116 @@ def test_labels_must_occur_in_the_truth(tmp_path, refuses, write_csv):
         lambda: read_labels(path, NAMES, truth=[1, 1, 1, 3, 3]),
         "among the true labels of the input, got '2'",
     )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".TSV"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("head", [["name", "label"], []])
+def test_kinds_of_text(tmp_path, suffix, encoding, delimiter, head):
+    rows = [*([head] if head else []), ["img1.png", "Bäume"], ["x.y", "木"], ["img2.png", ""]]
+    path = tmp_path / f"labels{suffix}"
+    path.write_text("\r\n".join(map(delimiter.join, rows)), encoding=encoding, newline="")
+    assert read_labels(path, NAMES).tolist() == ["Bäume", "", "", "", "木"]
+
+
+def test_big_endian_unicode_text(tmp_path):
+    path = tmp_path / "labels.txt"
+    path.write_bytes("\ufeffimg1\tä\r\nimg2\tb\r\n".encode("utf-16-be"))
+    assert read_labels(path, NAMES).tolist() == ["ä", "b", "", "", ""]
+
+
+def test_a_cut_unicode_text_is_refused(tmp_path, refuses):
+    path = tmp_path / "labels.txt"
+    path.write_bytes("img1\ta\nimg2\tb\n".encode("utf-16")[:-1])
+    refuses(lambda: open_labels(path), str(path), "cannot be read")
+
+
+def test_relative_paths(tmp_path, write_csv):
+    """A relative path is that of one image, also where another folder holds the same name."""
+    names = ["1.jpg", "a/1.jpg", "a/b/1.jpg", "c/1.jpg", "c/1.png"]
+    for prefix, slash in (("", "/"), ("./", "/"), (".\\", "\\")):
+        rows = [prefix + name.replace("/", slash) for name in names]
+        text = "".join(f"{name},{label}\n" for name, label in zip(rows, "vwxyz", strict=True))
+        assert "".join(read_labels(write_csv(tmp_path, text), names)) == "vwxyz"
+    text = "1,v\na/1,w\na/b/1,x\n"
+    assert "".join(read_labels(write_csv(tmp_path, text), names[:3])) == "vwx"
+
+
+def test_names_in_another_unicode_form(tmp_path, write_csv):
+    """Some systems hold file names decomposed, while people type them composed."""
+    names = [unicodedata.normalize("NFD", name) for name in ("Bäume/é.jpg", "ö.jpg")]
+    assert names[1] != "ö.jpg"
+    path = write_csv(tmp_path, "Bäume/é.jpg,a\nö,b\n", encoding="utf-8")
+    assert read_labels(path, names).tolist() == ["a", "b"]
+
+
+def test_names_with_spaces_and_equal_names(tmp_path, refuses, write_csv):
+    assert read_labels(write_csv(tmp_path, " a,x\na,y\n"), [" a", "a"]).tolist() == ["x", "y"]
+    path = write_csv(tmp_path, "a,x\nb,y\n")
+    refuses(lambda: read_labels(path, ["a", "b", "a"]), "got 'a', which matches 'a', 'a'")
+
+
+def test_faults_are_noticed_before_samples_are_read(tmp_path, refuses, write_csv):
+    for text, part in [
+        ("a,b,c\nd,e,f\n", "got 3 columns"),
+        ("img1.png,a\nimg2.png\n", "row 2 must have the 2 cells"),
+        ("name,label\nimg1,a\nimg2,a\n", "two classes, got only 'a'"),
+        ("label\n?\n", "two classes, got only 'label'"),
+    ]:
+        path = write_csv(tmp_path, text)
+        refuses(lambda path=path: open_labels(path), str(path), part)
+
+
+@pytest.mark.parametrize(
+    ("labels", "pairs"),
+    [
+        (["buildings", "Buildings", "sea"], ["'Buildings' and 'buildings'"]),
+        (["sea side", "seaside"], ["'sea side' and 'seaside'"]),
+        (["caf\u00e9", "cafe\u0301"], ["'cafe\u0301' and 'caf\u00e9'"]),
+        (["a", "A", "b", "B"], ["'A' and 'a'", "'B' and 'b'"]),
+    ],
+)
+def test_classes_that_look_alike(tmp_path, labels, pairs):
+    names = [f"{i}.jpg" for i in range(len(labels))]
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{name},{label}\n" for name, label in zip(names, labels, strict=True))
+    path.write_text(rows, encoding="utf-8")
+    np.save(tmp_path / "a.npy", np.array(labels))
+    for source in (path, tmp_path / "a.npy"):
+        with pytest.warns(UserWarning, match="different classes") as caught:
+            assert read_labels(source, names).tolist() == labels
+        assert len(caught) == 1
+        for pair in pairs:
+            assert pair in str(caught[0].message)
+    folders = [f"{label}/1.jpg" for label in labels]
+    with pytest.warns(UserWarning, match="different classes") as caught:
+        assert labels_from_folders([*folders, "2.jpg"]).tolist() == [*labels, ""]
+    assert len(caught) == 1
+
+
+def test_different_classes_give_no_warning(tmp_path, write_csv):
+    path = write_csv(tmp_path, "name,label\nimg1, sea \nimg2,sea\nx.y,See\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_labels(path, NAMES).tolist() == ["sea", "sea", "", "", "See"]
+
+
+def test_labels_from_folders(refuses):
+    names = ["1.jpg", "a b/1.jpg", "c/d/1.jpg", "c/e/1.jpg", "Unlabeled/a/1.jpg", "?/1.jpg"]
+    assert labels_from_folders(names).tolist() == ["", "a b", "c", "c", "", ""]
+    for few in (["1.jpg"], ["a/1.jpg", "a/2.jpg", "1.jpg"], ["unlabeled/1.jpg", "a/1.jpg"], []):
+        refuses(lambda few=few: labels_from_folders(few), "at least two sub-folders")
+    with pytest.warns(UserWarning, match="none is left to be labeled"):
+        assert labels_from_folders(["a/1.jpg", "b/1.jpg"]).tolist() == ["a", "b"]
+
+
+def test_labels_of_images_that_were_skipped(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("a.jpg,x\nb.jpg,y\nbad.jpg,y\nalso/worse,\n")
+    names, skipped = ["a.jpg", "b.jpg", "bad.png"], ["bad.jpg", "also/worse.jpg"]
+    with pytest.warns(UserWarning, match="could not be read are left out: 'bad.jpg'$"):
+        labels = open_labels(path).match(names, skipped=skipped)
+    assert labels.tolist() == ["x", "y", ""]
+    with pytest.raises(InputError, match="got 'also/worse'"):
+        open_labels(path).match(names, skipped=skipped[:1])

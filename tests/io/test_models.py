@@ -29,7 +29,7 @@ X, Y = load_digits(n_class=4, return_X_y=True)
 HALF = len(X) // 2
 FEW = np.where(np.arange(HALF) % 10 == 0, Y[:HALF], -1)
 WRONG = np.where(np.arange(HALF) == 10, (FEW + 1) % 4, FEW)  # one given label is wrong
-FORMAT = ("enhg.Model", 1)
+FORMAT = ("enhg.Model", 2)
 
 
 def clusters(structure=None, **options):
@@ -125,8 +125,16 @@ def test_image_shape(tmp_path):
     model = clusters()
     save_model(model, tmp_path / "a.npz", image_shape=(8, 8))
     save_model(model, tmp_path / "b.npz")
-    assert read_model(tmp_path / "a.npz")[1] == (8, 8)
-    assert read_model(tmp_path / "b.npz")[1] is None
+    assert read_model(tmp_path / "a.npz").image_shape == (8, 8)
+    assert read_model(tmp_path / "b.npz").image_shape is None
+
+
+def test_recipe(tmp_path):
+    recipe = {"model": "hog", "version": 1, "name": "é"}
+    save_model(clusters(), tmp_path / "a.npz", recipe=recipe)
+    assert read_model(tmp_path / "a.npz").recipe == recipe
+    save_model(clusters(), tmp_path / "b.npz")
+    assert read_model(tmp_path / "b.npz").recipe is None
 
 
 @pytest.mark.parametrize("shape", [(3, 3), "ab", (64,), (8.5, 8), (-8, -8)])
@@ -236,8 +244,8 @@ def test_hypergraph_file_is_not_a_model(tmp_path):
 
 
 def test_newer_version(state, tmp_path):
-    write_archive(tmp_path / "newer.npz", FORMAT[0], 2, state, overwrite=False)
-    assert_refused(tmp_path / "newer.npz", "version 2 and this enhg reads version 1")
+    write_archive(tmp_path / "newer.npz", FORMAT[0], 3, state, overwrite=False)
+    assert_refused(tmp_path / "newer.npz", "version 3 and this enhg reads version 2")
 
 
 def test_compressed_files_are_refused(saved, tmp_path):
@@ -277,6 +285,8 @@ REMOVED = object()
         ("image_shape", "large"),
         ("image_shape", [60000, 60000]),
         ("image_shape", [64]),
+        ("recipe", "[1]"),
+        ("recipe", "{"),
         ("state.structure.kind", "KNNHypergraph"),
         ("state.structure.state", {}),
         ("state.structure", {"kind": "ElasticNetHypergraph"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -24,7 +25,8 @@ def test_write_table(tmp_path):
         path,
         {"name": ["a.png", "b, c.png"], "label": [0, 1], "group": ["x", "y"], "degree": [1.5, 2.0]},
     )
-    assert path.read_text() == 'name,label,group,degree\na.png,0,x,1.5\n"b, c.png",1,y,2.0\n'
+    text = 'name,label,group,degree\r\na.png,0,x,1.5\r\n"b, c.png",1,y,2.0\r\n'
+    assert path.read_bytes() == b"\xef\xbb\xbf" + text.encode()
     assert [p.name for p in path.parent.iterdir()] == ["labels.csv"]
 
 
@@ -33,6 +35,44 @@ def test_labels_round_trip(tmp_path):
     names = [*NAMES, "bad\udcff.png"]  # a file name that is not UTF-8
     write_table(tmp_path / "a.csv", {"name": names, "label": labels, "confidence": np.ones(5)})
     assert read_labels(tmp_path / "a.csv", names).tolist() == labels
+
+
+HOSTILE = [
+    "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\tx", "\r=x", " =x", "＝1+1", "'=x", "''-y",
+    "'tis", "../../x", "a,b", "a;b", 'say "hi"', "two\nlines", "two\rlines", "🌸.jpg", "שלום",
+    "\u202egpj.exe", "CON", "dots...", "-rf", "=", "bad\udcff",
+]  # fmt: skip
+
+
+def test_hostile_cells_round_trip(tmp_path):
+    path = tmp_path / "a.csv"
+    labels = [f"={i}{name}" for i, name in enumerate(HOSTILE)]
+    write_table(path, {"name": HOSTILE, "label": labels, "f": np.arange(25.0)})
+    assert read_labels(path, HOSTILE).tolist() == [label.strip() for label in labels]
+    samples = read_samples(path)
+    assert samples.names == [name.strip() for name in HOSTILE]
+    assert samples.labels.tolist() == [label.strip() for label in labels]
+    write_table(path, {"label": labels})
+    assert read_labels(path, HOSTILE).tolist() == [label.strip() for label in labels]
+
+
+def test_no_cell_is_a_formula(tmp_path):
+    path = tmp_path / "a.csv"
+    write_table(path, {"=head": HOSTILE, "number": ["-0.5000"] * 25, "value": [-1.5] * 25})
+    with path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as stream:
+        rows = list(csv.reader(stream))
+    assert rows[0] == ["'=head", "number", "value"]
+    assert [row[1:] for row in rows[1:]] == [["-0.5000", "-1.5"]] * 25  # numbers are left alone
+    cells = [row[0] for row in rows[1:]]
+    assert not [cell for cell in cells if cell.lstrip(" ")[0] in "=+-@\t\r＝"]
+    assert cells[:2] == ["'" + name for name in HOSTILE[:2]]
+    assert cells[11:] == [*HOSTILE[11:22], "'-rf", "'=", "bad\udcff"]  # others as they are
+
+
+def test_infinite_numbers_as_text_are_no_formula(tmp_path):
+    write_table(tmp_path / "a.csv", {"name": ["-inf", "-1e5", "+.5", "-1e"]})
+    text = (tmp_path / "a.csv").read_text(encoding="utf-8-sig")
+    assert text.split() == ["name", "'-inf", "-1e5", "+.5", "'-1e"]
 
 
 def test_csv_samples_round_trip(tmp_path):
@@ -144,6 +184,22 @@ def test_overwriting_replaces_only_the_same_names(tmp_path):
     assert sorted(os.listdir(target)) == ["a", "mine", "plots"]
 
 
+def test_folders_of_an_earlier_run_are_never_mixed(tmp_path, refuses):
+    target = tmp_path / "out"
+    (target / "folders" / "cluster-07").mkdir(parents=True)
+    (target / "labels.csv").write_text("old")
+    message = refuses(
+        lambda: enter(target, overwrite=True, new=["sheets", "folders"]), "must not exist"
+    )
+    assert str(target / "folders") in message
+    assert sorted(os.listdir(target)) == ["folders", "labels.csv"]
+    with output_folder(target, overwrite=True, new=["sheets"]) as folder:
+        (folder / "sheets").mkdir()
+        (folder / "sheets" / "link").symlink_to(target / "labels.csv")
+    assert (target / "sheets" / "link").is_symlink()
+    assert (target / "sheets" / "link").read_text() == "old"
+
+
 def write_and_raise(path, error, **options):
     with output_folder(path, **options) as folder:
         (folder / "a").write_text("half")
@@ -190,3 +246,16 @@ def test_a_file_never_replaces_a_folder(tmp_path, refuses):
     refuses(clash, "a file on one side and a folder on the other")
     assert (target / "a" / "mine").read_text() == "keep"
     assert not (target / "0").exists()
+
+
+def test_optional_files_of_an_earlier_run_are_removed(tmp_path):
+    out = tmp_path / "out"
+    for names in (["a.csv", "b.csv", "d/1.jpg", "d/2.jpg"], ["a.csv", "d/1.jpg"]):
+        with output_folder(out, overwrite=True, optional=["a.csv", "b.csv", "d/*.jpg"]) as folder:
+            (folder / "d").mkdir()
+            for name in names:
+                (folder / name).write_text("new")
+        (out / "c.csv").write_text("mine")
+        (out / "d" / "mine.txt").write_text("mine")
+    left = sorted(path.relative_to(out).as_posix() for path in out.rglob("*"))
+    assert left == ["a.csv", "c.csv", "d", "d/1.jpg", "d/mine.txt"]

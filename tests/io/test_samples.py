@@ -48,7 +48,7 @@ def test_no_permission_for_real(tmp_path, refuses):
         refuses(lambda path=path: read_samples(path), str(path), "no permission")
 
 
-def test_unreadable_subfolder(tmp_path, monkeypatch, refuses):
+def test_unreadable_folder(tmp_path, monkeypatch, refuses):
     def walk(folder, onerror):
         onerror(PermissionError(13, "Permission denied"))
         yield from ()

@@ -95,3 +95,21 @@ def test_csv_details(tmp_path, write_csv):
 def test_csv_faults(tmp_path, text, parts, refuses, write_csv):
     path = write_csv(tmp_path, text)
     refuses(lambda: read_samples(path), str(path), *parts)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_tab_separated_files(tmp_path, encoding, refuses):
+    path = tmp_path / "a.tsv"
+    path.write_text("name\tf\tlabel\nBäume, 1\t1.5\ta\n木\t2\tb\n", encoding=encoding)
+    samples = read_samples(path)
+    assert samples.names == ["Bäume, 1", "木"]
+    assert samples.X.tolist() == [[1.5], [2]]
+    assert samples.labels.tolist() == ["a", "b"]
+    refuses(lambda: read_samples(path, key="X"), "key must be None", parameter="key")
+
+
+def test_the_separator_is_seen_beside_names_of_many_lines(tmp_path, write_csv):
+    rows = "".join(f'"a;b;\n;{i}",{i}\n' for i in range(30))
+    samples = read_samples(write_csv(tmp_path, f"name,f\n{rows}"))
+    assert samples.X.tolist() == [[i] for i in range(30)]
+    assert samples.names[3] == "a;b;\n;3"

@@ -1,5 +1,7 @@
 """The estimate of the number of clusters."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
@@ -138,6 +140,25 @@ def test_the_description_names_both_estimates():
         "the estimate of the number of clusters is not reliable: 4, next best 6; the eigenvalues "
         "alone give 6, modularity alone 3"
     )
+
+
+def test_the_description_where_no_number_stands_out():
+    count = ClusterCount(4, 6, False, np.ones(9), np.ones(10), by_eigengap=1, by_modularity=1)
+    assert count.describe().endswith(
+        "not reliable: 4, next best 6; no number of clusters stands out"
+    )
+
+
+def test_a_part_that_is_nearly_separate_is_no_evidence_of_one_cluster():
+    """Below 0.1, 1 − λ₂ leaves room for two clusters, whatever the other witnesses say."""
+    plateaus = SimpleNamespace(
+        scores=lambda most: np.array([0.0, 0.2, 0.1]),
+        largest_stability=lambda: 0.5,
+        stability_of=lambda k: 0.5,
+    )
+    for gap, k in ((0.099, 2), (0.101, 1)):
+        eigenvalues = np.array([1, 1 - gap, 0.85, 0.8])
+        assert cluster_count._combine(eigenvalues, plateaus, None).n_clusters == k
 
 
 def test_many_small_groups_are_not_beyond_what_is_considered():

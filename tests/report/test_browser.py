@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,56 +11,8 @@ from enhg.io import Samples
 from enhg.report import _selection as selection
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in programs:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in (
-        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
-        "disable-background-networking", "disable-component-update", "disable-sync",
-        "force-prefers-reduced-motion",
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    driver = webdriver.Chrome(options, webdriver.ChromeService(programs[1]))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def opened(browser, page):
-    """The page in a window of some width; in the end nothing may be in the console."""
-
-    def opened(width=1280, path=page):
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
-        )
-        browser.get(path.as_uri())
-        return browser
-
-    yield opened
-    assert browser.get_log("browser") == []
-
-
-def text(browser, selector):
-    return browser.find_element("css selector", selector).text
-
-
-def press(browser, *keys):
-    from selenium.webdriver import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    ActionChains(browser).send_keys(*(getattr(Keys, key) for key in keys)).perform()
-
-
 @pytest.mark.parametrize("width", [1280, 390])
-def test_opens_and_fits(opened, width, digits):
+def test_opens_and_fits(opened, width, digits, text):
     browser = opened(width)
     assert text(browser, "h1") == "digits.npy"
     assert str(len(digits.samples.X)) in text(browser, "#figures")
@@ -73,17 +24,20 @@ def test_opens_and_fits(opened, width, digits):
     assert browser.execute_script(wide) == 0
 
 
-def test_panel_shows_the_hyperedge(opened, digits):
+def test_panel_shows_the_hyperedge(opened, digits, text):
     samples, model, structure = digits.samples, digits.model, digits.structure
     browser = opened()
     thumb = browser.find_element("css selector", "#sheets .thumb")
     i = int(thumb.get_attribute("data-sample"))
     thumb.click()
     assert text(browser, "#panel h2") == samples.names[i]
+    assert browser.find_elements("css selector", "#panel .grid .thumb")
+    assert not browser.find_element("css selector", "#panel .parts").is_displayed()
+    browser.find_element("css selector", "#panel summary").click()
     Z = structure.representation_.coefficients[[i]].toarray()[0]
     largest = Z[np.argmax(np.abs(Z))]
     assert f"{largest:+.3f}".replace("-", "−") in text(browser, "#panel .parts")
-    facts = text(browser, "#panel .facts").split("\n")
+    facts = text(browser, "#panel details .facts").split("\n")
     shown = float(facts[facts.index("Confidence") + 1])
     assert shown == pytest.approx(model.confidence_[i], abs=0.0051)
     assert f"{structure.relative_residuals_[i]:.0%}".replace("%", "") in text(browser, "#panel")
@@ -96,7 +50,7 @@ def test_panel_shows_the_hyperedge(opened, digits):
     assert len(browser.find_elements("css selector", "#panel .triple .picture")) == 3
 
 
-def test_keyboard(opened, digits):
+def test_keyboard(opened, digits, text, press):
     samples, model = digits.samples, digits.model
     browser = opened()
     order = np.argsort(-model.confidence_.round(4), kind="stable")
@@ -121,7 +75,7 @@ def appears(browser, selector):
     return WebDriverWait(browser, 10).until(lambda _: element.is_displayed())
 
 
-def test_map_hovers_and_selects(opened, digits):
+def test_map_hovers_and_selects(opened, digits, text, press):
     samples = digits.samples
     browser = opened()
     browser.execute_script("document.getElementById('plane').scrollIntoView({block: 'center'})")
@@ -163,7 +117,7 @@ def test_theme(opened):
     assert browser.execute_script(ground) != before
 
 
-def test_page_with_some_of_the_samples(opened, digits, tmp_path, monkeypatch, written):
+def test_page_with_some_of_the_samples(opened, digits, tmp_path, monkeypatch, written, text):
     samples = digits.samples
     monkeypatch.setattr(selection, "MOST_PICTURED", 100)
     monkeypatch.setattr(selection, "_MOST_EXTREME", 10)
@@ -175,7 +129,7 @@ def test_page_with_some_of_the_samples(opened, digits, tmp_path, monkeypatch, wr
 
 
 @pytest.mark.parametrize("kind", ["vectors", "colors", "many", "one", "two", "classes"])
-def test_other_kinds_of_runs(opened, kind, tmp_path, fitted, written):
+def test_other_kinds_of_runs(opened, kind, tmp_path, fitted, written, text):
     rng = np.random.default_rng(0)
     k = {"many": 200, "one": 1, "two": 1}.get(kind, 3)
     n = {"many": 600, "two": 2}.get(kind, 90)

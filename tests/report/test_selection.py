@@ -6,9 +6,10 @@ from enhg.report import _selection as selection
 from enhg.report._results import make_results
 
 
-def chosen_samples(run):
+def chosen_samples(run, wanted=(), every=False):
     results = make_results(run.record, run.samples, run.model)
-    return selection.select(results, run.structure.member_coefficients_)
+    members = run.structure.member_coefficients_
+    return selection.select(results, members, np.array(wanted, dtype=int), every=every)
 
 
 def test_selection_is_bounded_and_holds_the_extremes(digits, monkeypatch):
@@ -32,3 +33,17 @@ def test_number_of_listed_samples_is_bounded(digits, monkeypatch):
     chosen = chosen_samples(digits)
     assert len(chosen.rows) == len(set(chosen.rows)) == 400
     assert set(chosen.members[chosen.pictured].indices) <= set(chosen.rows)
+
+
+def test_wanted_samples_are_pictured_and_photographs_all(digits, monkeypatch):
+    monkeypatch.setattr(selection, "MOST_PICTURED", 100)
+    monkeypatch.setattr(selection, "_MOST_EXTREME", 10)
+    monkeypatch.setattr(selection, "_MOST_LISTED", 200)
+    wanted = np.random.default_rng(0).permutation(len(digits.samples.X))[:80]
+    chosen = chosen_samples(digits, wanted)
+    assert set(wanted[:50]) <= set(chosen.pictured)
+    assert len(chosen.pictured) == 100
+    np.testing.assert_array_equal(chosen.position[chosen.rows], np.arange(200))
+    assert (chosen.position == -1).sum() == len(digits.samples.X) - 200
+    every = chosen_samples(digits, wanted, every=True)
+    np.testing.assert_array_equal(every.pictured, np.arange(len(digits.samples.X)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,8 @@ import typer
 
 PREPROCESSINGS = ("auto", "zero_mean", "unit", "whiten", "smooth", "lift", "none")
 METHODS = ("auto", "diffusion", "poisson", "discriminant")
+FEATURES = ("auto", "pixels", "network", "hog")
+FOLDERS = ("links", "copies")
 
 
 def _parse_size(text: str) -> tuple[int, int]:
@@ -73,23 +76,35 @@ def _check_fraction(value: float) -> float:
     return value
 
 
-def _check_preprocessing(value: str) -> str:
-    if value not in PREPROCESSINGS:
-        raise typer.BadParameter(f"must be one of {', '.join(PREPROCESSINGS)}, got {value!r}")
-    return value
+def _among(allowed: tuple[str, ...]) -> Callable[[str | None], str | None]:
+    """Make a check of words; None is accepted."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in allowed:
+            raise typer.BadParameter(f"must be one of {', '.join(allowed)}, got {value!r}")
+        return value
+
+    return check
 
 
-def _check_method(value: str) -> str:
-    if value not in METHODS:
-        raise typer.BadParameter(f"must be one of {', '.join(METHODS)}, got {value!r}")
-    return value
+def _parse_channels(text: str) -> tuple[float, ...]:
+    """One number for all colors, or three."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) not in (1, 3) or not all(isfinite(value) for value in values):
+        raise typer.BadParameter(
+            f"must be a number, or three with commas between them, got {text!r}"
+        )
+    return values if len(values) == 3 else 3 * values
 
 
 # The defaults stand in the commands, so that the help shows them without importing the library;
 # a test holds them equal to those of the library.
 Input = Annotated[
     Path,
-    typer.Argument(metavar="INPUT", help="Folder of images, or .npy .npz .mat .h5 .csv file."),
+    typer.Argument(metavar="INPUT", help="Folder of images, or .npy .npz .mat .h5 .csv .tsv file."),
 ]
 Out = Annotated[
     Path,
@@ -106,17 +121,17 @@ Clusters = Annotated[
     ),
 ]
 Labels = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         metavar="FILE",
-        help="Labels of some samples: .csv with columns name,label; or .csv or .npy with one "
-        "entry per sample, in order. Empty, -1, nan or ? for unlabeled.",
+        help="Labels of some samples: .csv or .tsv with columns name and label; or .csv or .npy "
+        "with one entry per sample, in order. Empty, -1, nan or ? for unlabeled.",
     ),
 ]
 Method = Annotated[
     str,
     typer.Option(
-        callback=_check_method,
+        callback=_among(METHODS),
         metavar="NAME",
         help="How labels spread: diffusion, poisson (for very few labels), discriminant (diffusion "
         "of linear discriminants), or auto, the mean of these and of self-training, weighted by "
@@ -138,11 +153,92 @@ Key = Annotated[
 Size = Annotated[
     tuple | None,
     typer.Option(
-        parser=_parse_size, metavar="HxW", help="Resize the images of a folder, as in 32x32."
+        parser=_parse_size,
+        metavar="HxW",
+        help="Compare images by their pixels, resized to this size, as in 32x32.",
     ),
 ]
-Color = Annotated[
-    bool, typer.Option("--color", help="Keep the colors of images in a folder; default is gray.")
+Color = Annotated[bool, typer.Option("--color", help="Compare images by their pixels, in color.")]
+Features = Annotated[
+    str,
+    typer.Option(
+        callback=_among(FEATURES),
+        metavar="NAME",
+        help="What the images of a folder are compared by: network (features of a small neural "
+        "network, for photographs), hog (edges and colors), pixels (for aligned images such as "
+        "faces and digits), or auto, which chooses.",
+    ),
+]
+ModelFile = Annotated[
+    Path | None,
+    typer.Option("--model", metavar="FILE", help="Network of your own: an ONNX model of images."),
+]
+ModelSize = Annotated[
+    tuple | None,
+    typer.Option(
+        parser=_parse_size, metavar="HxW", help="Input size of --model, if its file does not say."
+    ),
+]
+ModelMean = Annotated[
+    tuple | None,
+    typer.Option(
+        parser=_parse_channels,
+        metavar="X,X,X",
+        help="Mean that is subtracted from colors in 0 to 1 before --model.",
+    ),
+]
+ModelStd = Annotated[
+    tuple | None,
+    typer.Option(
+        parser=_parse_channels,
+        metavar="X,X,X",
+        help="Standard deviation that colors are divided by before --model.",
+    ),
+]
+ModelOutput = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Output or inner layer of --model that holds the features."),
+]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of the images behind the rows of a file, for the report: found by the names "
+        "of the samples, or in order if there are as many images as samples.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Stop at images that cannot be read; else they are left out."),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Do not read or write .enhg-cache beside OUT, which holds features and coefficients "
+        "for the next run.",
+    ),
+]
+Folders = Annotated[
+    str | None,
+    typer.Option(
+        callback=_among(FOLDERS),
+        metavar="KIND",
+        help="Write a folder for each cluster or class: links to the images, or copies. The "
+        "images themselves stay where they are.",
+    ),
+]
+ContactSheets = Annotated[
+    bool,
+    typer.Option("--contact-sheets", help="Write a picture of each cluster or class."),
+]
+LabelsFromFolders = Annotated[
+    bool,
+    typer.Option(
+        "--labels-from-folders",
+        help="The sub-folders of INPUT are the classes of their images; the images outside of "
+        "them, or in a sub-folder called unlabeled, are to be labeled.",
+    ),
 ]
 Gamma = Annotated[
     float,
@@ -166,8 +262,8 @@ Members = Annotated[
     typer.Option(
         callback=_whole(1),
         metavar="N",
-        help="One hyperedge for each sample, with the N largest coefficients. By default two, with "
-        "5 and with 10.",
+        help="One hyperedge for each sample, with the N largest coefficients. By default three, "
+        "with 5, 7 and 10.",
     ),
 ]
 ErrorWeight = Annotated[
@@ -182,7 +278,7 @@ ErrorWeight = Annotated[
 Preprocessing = Annotated[
     str,
     typer.Option(
-        callback=_check_preprocessing,
+        callback=_among(PREPROCESSINGS),
         metavar="NAME",
         help="Preprocessing of the samples: whiten (faces), smooth (digits), zero_mean, unit, "
         "lift (few features), none, or auto, which chooses.",

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from enhg.cli.terminal import printable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from enhg.run import Group, InputFigures, Run
+    from enhg.io import Samples
+    from enhg.run import InputFigures, Run
 
 Row = tuple[str, str]
 
 _MOST_SIZES = 10  # groups up to which every size is listed
+_MOST_SKIPPED = 10  # images that are named
 
 _METHODS = {
     "diffusion": "diffusion",
@@ -23,34 +27,60 @@ _METHODS = {
 
 
 def rows(run: Run) -> list[Row]:
-    """Lines of the summary: a name and a text each."""
-    lines = [("samples", _input_text(run.input))]
+    """Lines of the summary, a name and a text each: plain words first, then the details."""
+    lines = [(f"{_noun(run)}s", _input_text(run)), *group_rows(run)]
+    if unusual := int(run.samples.is_outlier.sum()):
+        lines.append(("unusual", f"{counted(unusual, _noun(run))} unlike all others"))
+    if run.duplicates:
+        images = counted(sum(len(group.members) for group in run.duplicates), _noun(run))
+        groups = counted(len(run.duplicates), "group")
+        lines.append(("copies", f"{images} in {groups} of copies or near-copies"))
+    lines += score_rows(run)
     if run.structure is not None:
-        support = f"{run.structure.mean_support:.1f} non-zero coefficients per sample on average"
-        edges = f"{run.structure.n_hyperedges} hyperedges"
-        components = counted(run.structure.n_components, "component")
-        lines += [
-            ("support", f"{support}; largest certificate {run.structure.certificate:.1e}"),
-            ("hypergraph", f"{edges}, {components}"),
-        ]
-    lines.append(("outliers", counted(int(run.samples.is_outlier.sum()), "sample")))
-    return [*lines, *group_rows(run)]
+        lines.append(("details", _details_text(run)))
+    return [*lines, *_skipped_rows(run.input)]
+
+
+def score_rows(run: Run) -> list[Row]:
+    """The line of the score, where true labels are known."""
+    return [] if run.scores is None else [("score", _score_text(run))]
 
 
 def group_rows(run: Run) -> list[Row]:
-    """Lines about clusters or classes, their confidence and their scores."""
-    low = counted(int(run.samples.low_confidence.sum()), "sample")
+    """Lines about clusters or classes, and how sure they are."""
     lines = [("clusters" if run.grouping == "cluster" else "classes", _groups_text(run))]
-    lines.append(("confidence", f"below {run.confidence_threshold:.2g} for {low}"))
+    lines.append(("how sure", _confidence_text(run)))
     if run.spreading is not None and run.spreading.n_disputed:
         labels = counted(run.spreading.n_disputed, "given label")
-        differs = "differs" if run.spreading.n_disputed == 1 else "differ"
-        lines.append(("disputed", f"{labels} that {differs} from the label distribution; kept"))
+        verb = "contradicts" if run.spreading.n_disputed == 1 else "contradict"
+        lines.append(("disputed", f"{labels} that {verb} similar {_noun(run)}s; kept"))
     if run.n_unreached:
-        lines.append(("unreached", f"{counted(run.n_unreached, 'sample')} without a label"))
-    if run.scores is not None:
-        lines.append(("score", _score_text(run)))
+        lines.append(("unreached", f"{counted(run.n_unreached, _noun(run))} without a label"))
     return lines
+
+
+def feature_rows(samples: Samples) -> list[Row]:
+    """Lines about the features of a folder of images."""
+    from enhg.run import input_figures
+
+    figures = input_figures(samples)
+    return [
+        ("images", _images_text(figures)),
+        ("features", f"{figures.n_features} of every image"),
+        *_skipped_rows(figures),
+    ]
+
+
+def _skipped_rows(figures: InputFigures) -> list[Row]:
+    """The line of the images that could not be read, the first few of them with the reason."""
+    if not figures.skipped:
+        return []
+    texts = [
+        f"{printable(image.name)} ({image.reason})" for image in figures.skipped[:_MOST_SKIPPED]
+    ]
+    if more := len(figures.skipped) - len(texts):
+        texts.append(f"and {more} more")
+    return [("skipped", "\n".join(texts))]
 
 
 def files_row(out: Path, files: dict[str, str]) -> Row:
@@ -68,11 +98,15 @@ def to_json(run: Run, files: list[str]) -> dict[str, Any]:
         "features": run.input.n_features,
         "image_shape": run.input.image_shape and list(run.input.image_shape),
         "source": run.input.source,
+        "compared_by": run.input.description or None,
+        "skipped": len(run.input.skipped),
+        "ignored": run.input.n_ignored,
         "clusters" if run.grouping == "cluster" else "classes": len(run.groups),
         "sizes": {group.name: group.size for group in run.groups},
         "low_confidence": int(columns.low_confidence.sum()),
         "outliers": int(columns.is_outlier.sum()),
         "unreached": run.n_unreached,
+        "duplicates": [[columns.names[row] for row in group.members] for group in run.duplicates],
     }
     if (structure := run.structure) is not None:
         figures |= {
@@ -110,11 +144,63 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _input_text(figures: InputFigures) -> str:
+def _noun(run: Run) -> str:
+    """What a sample is called: an image if it is known to be one."""
+    is_image = run.input.image_shape is not None or run.input.has_photos
+    return "image" if is_image else "sample"
+
+
+def _input_text(run: Run) -> str:
+    figures = run.input
+    if figures.description:
+        return _images_text(figures)
     if figures.image_shape is None:
         return f"{figures.n_samples} of {figures.n_features} features, from {figures.source}"
     size = "×".join(map(str, figures.image_shape))
-    return f"{figures.n_samples} images of {size}, from {figures.source}"
+    return f"{figures.n_samples} of {size}, from {figures.source}"
+
+
+def _images_text(figures: InputFigures) -> str:
+    """Images of a folder: their number, what they are compared by and why, what is left out."""
+    lines = [f"{figures.n_samples}, from {figures.source}", f"compared by {figures.description}"]
+    left_out = []
+    if figures.skipped:
+        left_out.append(f"{counted(len(figures.skipped), 'image')} could not be read")
+    if figures.n_ignored:
+        verb = "is" if figures.n_ignored == 1 else "are"
+        left_out.append(f"{counted(figures.n_ignored, 'file')} {verb} no image")
+    return "\n".join([*lines, *(["; ".join(left_out)] if left_out else [])])
+
+
+def _confidence_text(run: Run) -> str:
+    """How many labels are clear; the others are a list to go through from its start."""
+    n_labeled = run.input.n_samples - run.n_unreached
+    low = int(run.samples.low_confidence.sum())
+    if not low:
+        return f"all {n_labeled} are clear"
+    verb = "is" if low == 1 else "are"
+    between = "two clusters" if run.grouping == "cluster" else "two classes"
+    return (
+        f"{n_labeled - low} of {n_labeled} are clear, {low} {verb} between {between}: the report "
+        "lists the least sure first"
+    )
+
+
+def _details_text(run: Run) -> str:
+    structure = run.structure
+    assert structure is not None
+    first = (
+        f"preprocessing {structure.preprocessing}; {structure.mean_support:.1f} non-zero "
+        f"coefficients per sample on average, largest certificate {structure.certificate:.1e}"
+    )
+    edges = f"{structure.n_hyperedges} hyperedges"
+    second = (
+        f"{edges}, {counted(structure.n_components, 'component')}; low confidence is below "
+        f"{run.confidence_threshold:.2g}"
+    )
+    if run.spreading is not None:
+        second += f"; {_methods_text(run.spreading.method_weights)}"
+    return f"{first}\n{second}"
 
 
 def _groups_text(run: Run) -> str:
@@ -122,13 +208,12 @@ def _groups_text(run: Run) -> str:
     if run.spreading is not None:
         labels = counted(run.spreading.n_given, "label")
         share = run.spreading.n_given / run.input.n_samples
-        methods = _methods_text(run.spreading.method_weights)
-        return f"{count}, from {labels} ({share:.1%}) by {methods}"
+        return f"{count}, from {labels} ({share:.1%})"
     estimate = ""
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
-        estimate = f" (estimated{reliable}; runner-up {run.estimate.runner_up})"
-    return f"{count}{estimate}, of {_sizes_text(run.groups, named=run.kind == 'predict')}"
+        estimate = f" (estimated{reliable}; next best {run.estimate.runner_up})"
+    return f"{count}{estimate}, of {_sizes_text(run)}"
 
 
 def _methods_text(weights: Mapping[str, float]) -> str:
@@ -140,12 +225,14 @@ def _methods_text(weights: Mapping[str, float]) -> str:
     return ", ".join(f"{_METHODS[name]} ({weights[name]:.0%})" for name in names)
 
 
-def _sizes_text(groups: tuple[Group, ...], *, named: bool) -> str:
-    sizes = [group.size for group in groups]
-    if len(groups) > _MOST_SIZES:
-        return f"{min(sizes)} to {max(sizes)} samples"
-    texts = [f"{group.size} ({group.name})" if named else f"{group.size}" for group in groups]
-    return f"{', '.join(texts)} samples"
+def _sizes_text(run: Run) -> str:
+    sizes = [group.size for group in run.groups]
+    nouns = f"{_noun(run)}s"
+    if len(sizes) > _MOST_SIZES:
+        return f"{min(sizes)} to {max(sizes)} {nouns}"
+    named = run.kind == "predict"
+    texts = [f"{group.size} ({group.name})" if named else f"{group.size}" for group in run.groups]
+    return f"{', '.join(texts)} {nouns}"
 
 
 def _score_text(run: Run) -> str:
@@ -155,5 +242,5 @@ def _score_text(run: Run) -> str:
     if scores.accuracy is None:
         return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {against}"
     unlabeled = "" if run.spreading is None else "unlabeled "
-    samples = counted(scores.n_scored, f"{unlabeled}sample")
+    samples = counted(scores.n_scored, f"{unlabeled}{_noun(run)}")
     return f"accuracy {scores.accuracy:.3f} on the {samples}, {against}"

@@ -33,7 +33,7 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **options)
         except KeyboardInterrupt:
-            _fail("interrupted: nothing was written", 130)
+            _fail("interrupted: no results were written", 130)
         except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
             raise
         except MemoryError as error:
@@ -61,8 +61,20 @@ def _option_hint(command: Callable[..., None], parameter: str | None) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(" ".join(message.split()), err=True)
+    typer.echo(printable(message), err=True)
     raise typer.Exit(code)
+
+
+def printable(text: str) -> str:
+    """A text in one line, without characters that a terminal would obey, as in names of files.
+
+    >>> printable("two\\nlines, \\x1b[31mred")
+    'two lines, \\\\x1b[31mred'
+    """
+    line = " ".join(text.split())
+    return "".join(
+        mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in line
+    )
 
 
 @dataclass
@@ -99,13 +111,19 @@ class Stages:
             Beside the bar.
         """
         start = perf_counter()
+        with self.warnings_shown():
+            with self._progress(description) as progress:
+                yield progress
+            self.times.append((name, perf_counter() - start))
+            self._print(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
+
+    @contextmanager
+    def warnings_shown(self) -> Iterator[None]:
+        """Print the warnings of a block at its end, each in one line."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                with self._progress(description) as progress:
-                    yield progress
-                self.times.append((name, perf_counter() - start))
-                self._print(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
+                yield
             finally:
                 self._print_warnings(caught)
 
@@ -113,13 +131,13 @@ class Stages:
         texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
         for text in dict.fromkeys(" ".join(text.split()) for text in texts):
             self.warnings.append(text)
-            typer.echo(f"warning: {text}", err=True)
+            typer.echo(f"warning: {printable(text)}", err=True)
 
     @contextmanager
     def _progress(self, description: str) -> Iterator[Callable[[int, int], None] | None]:
         if self.quiet:
             yield None
-        elif not sys.stderr.isatty():
+        elif sys.stderr is None or not sys.stderr.isatty():
             yield _line_per_minute(description)
         else:
             with bar(description, transient=True) as update:

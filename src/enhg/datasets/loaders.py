@@ -14,7 +14,6 @@ from sklearn.datasets import load_digits as _sklearn_digits
 
 from enhg.exceptions import InputError
 from enhg.io import read_samples
-from enhg.io.images import read_folder
 
 
 @dataclass(frozen=True)
@@ -172,15 +171,15 @@ def _from_file(source: _Source, file: Path) -> Dataset:
 
 def _from_images(source: _Source, folder: Path) -> Dataset:
     """Read images from one folder per class; classes are numbered in the order of the folders."""
-    # Extended Yale B has a background image of another size per person.
-    samples = read_folder(
-        folder, source.image_shape, gray=True, keep=lambda name: "ambient" not in name.casefold()
-    )
-    owners = [name.split("/")[0] for name in samples.names]
+    samples = read_samples(folder, size=source.image_shape, on_unreadable="raise")
+    # Extended Yale B has a background image per person.
+    kept = [at for at, name in enumerate(samples.names) if "ambient" not in name.casefold()]
+    owners = [samples.names[at].split("/")[0] for at in kept]
     number = {owner: at for at, owner in enumerate(dict.fromkeys(owners), source.first_label)}
     y = np.array([number[owner] for owner in owners])
-    source.check(folder, samples.X, y)
-    return Dataset(source.title, samples.X, y, source.image_shape)
+    X = samples.X[kept]
+    source.check(folder, X, y)
+    return Dataset(source.title, X, y, source.image_shape)
 
 
 def _from_openml(source: _Source) -> Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg.exceptions import InputError, MissingDependencyError
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An image that is left out, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Photos:
+    """The image files behind samples, one of each per sample.
+
+    Attributes
+    ----------
+    files : list of Path
+    thumbnails : list of bytes
+        JPEG files in color whose longer side has at most 160 pixels, turned by the EXIF
+        orientation; small images are not enlarged.
+    digests : list of str
+        SHA-256 of the contents of the files, in hexadecimal.
+    sizes : list of (int, int)
+        Width and height of the images, as they are displayed.
+    """
+
+    files: list[Path]
+    thumbnails: list[bytes]
+    digests: list[str]
+    sizes: list[tuple[int, int]]
+
+    @classmethod
+    def collect(cls, files: Sequence[Path], images: Sequence[Any]) -> Photos:
+        """Photos of files from what was read of them: thumbnail, digest and size of each."""
+        return cls(
+            list(files),
+            [image.thumbnail for image in images],
+            [image.digest for image in images],
+            [image.size for image in images],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +71,17 @@ class Samples:
         The true labels that the file holds, for scoring.
     source : Path
         The folder or file.
+    photos : Photos or None
+        The image files that the samples were read from.
+    skipped : tuple of Skipped
+        Images that could not be read.
+    n_ignored : int
+        Number of files in the folder that are no images.
+    recipe : dict or None
+        How the features were made from images: `recipe` of `enhg.features.ImageFeatures`; None
+        for pixels and other numbers.
+    description : str
+        What the features are and why, in a sentence; "" where there was no choice.
     """
 
     X: NDArray[Any]
@@ -38,6 +89,11 @@ class Samples:
     image_shape: tuple[int, ...] | None
     labels: NDArray[Any] | None
     source: Path
+    photos: Photos | None = None
+    skipped: tuple[Skipped, ...] = ()
+    n_ignored: int = 0
+    recipe: dict[str, Any] | None = None
+    description: str = ""
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -62,6 +63,9 @@ def read_arrays(path: Path, key: str | None) -> Samples:
     with open_entries(path) as entries:
         chosen = _choose(path, entries, key)
         parts = [_load(path, entries, name) for name in chosen]
+        names, recipe = _beside(
+            path, entries, sum(array.shape[0] for array, _ in parts if array.ndim)
+        )
     arrays = [array for array, _ in parts]
     if len({array.shape[1:] for array in arrays}) > 1:
         raise InputError(
@@ -74,7 +78,20 @@ def read_arrays(path: Path, key: str | None) -> Samples:
     X, image_shape = as_matrix(array, where)
     known = [labels for _, labels in parts if labels is not None]
     labels = np.concatenate(known) if len(known) == len(parts) else None
-    return Samples(X, [str(row) for row in range(len(X))], image_shape, labels, path)
+    return Samples(X, names, image_shape, labels, path, recipe=recipe)
+
+
+def _beside(path: Path, entries: _Entries, count: int) -> tuple[list[str], dict[str, Any] | None]:
+    """Names of the samples, and the recipe of their features, as `enhg features` writes them."""
+    names, recipe = [str(row) for row in range(count)], None
+    with readable(path):
+        entry = entries.get("names")
+        if entry is not None and entry.kind == "U" and entry.shape == (count,):
+            names = entry.load().tolist()
+        entry = entries.get("recipe")
+        if entry is not None and entry.kind == "U" and entry.shape == ():
+            recipe = json.loads(str(entry.load()))
+    return names, recipe if isinstance(recipe, dict) else None
 
 
 def _choose(path: Path, entries: _Entries, key: str | None) -> list[str]:

@@ -2,138 +2,324 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import prod
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from enhg._optional import require
+from enhg._memory import free_memory
 from enhg.exceptions import InputError
-from enhg.io._base import Samples, readable, reason, shape_text
+from enhg.io._base import Photos, Samples, Skipped, readable, shape_text
+from enhg.io._decoding import Header, ReadImage, as_pixels, load_pillow, read_header, read_image
+from enhg.io._listing import (
+    IMAGE_SUFFIXES,
+    ImageFolder,
+    list_images,
+    natural_key,
+    sort_skipped,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
 
-IMAGE_SUFFIXES = frozenset(
-    {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".gif", ".webp", ".pgm", ".ppm", ".pbm"}
-)
+__all__ = [
+    "IMAGE_SUFFIXES",
+    "ImageFolder",
+    "OnUnreadable",
+    "ReadImage",
+    "Survey",
+    "list_images",
+    "natural_key",
+    "read_folder",
+    "read_images",
+    "survey",
+    "working_size",
+]
+
+OnUnreadable = Literal["skip", "raise"]
+
+# Images of one size up to this side keep their pixels; others are read with at most _MAX_PIXELS.
+_KEPT_SIDE = 64
+_MAX_PIXELS = 1024
+# Files that could hold colors: how many are decoded to see it, and what difference of the channels
+# of a pixel is none.
+_N_DECODED = 32
+_GRAY_TOLERANCE = 8
+# Memory of a run: copies of the pixels as float32 (samples, dictionary, residuals) and thumbnails.
+_N_COPIES = 3
+_THUMBNAIL_BYTES = 8192
+_MAX_NAMED = 10
+
+_S = TypeVar("_S")
+_T = TypeVar("_T")
+
+
+def read_images(
+    files: Sequence[Path],
+    convert: Callable[[Image.Image], _T],
+    *,
+    min_side: int,
+    n_jobs: int | None = None,
+) -> Iterator[ReadImage[_T] | Skipped]:
+    """Read images in threads, in the order of `files`, each file once.
+
+    Only a few images are read ahead: the memory needed does not grow with their number.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        JPEG, PNG, WebP, TIFF, BMP, GIF, PBM, PGM, PPM, AVIF and, with the extra `heic`, HEIC. The
+        format is decided by the contents.
+    convert : callable
+        Called in the threads with each image as a `PIL.Image.Image`, turned by its EXIF
+        orientation: of mode RGB, L (gray) or F (more than 8 bits per pixel; 16 bits scaled to
+        0–255, 32 bits and floats with their values). Transparent pixels are blended with white;
+        only the first frame of an animation is read. An exception that it raises is passed on.
+    min_side : int
+        The shorter side that `convert` needs. Larger JPEG images are decoded at a reduced scale
+        that is not smaller than this.
+    n_jobs : int, optional
+        Number of threads, negative numbers as in joblib; None for all cores.
+
+    Returns
+    -------
+    iterator of ReadImage or Skipped
+        `Skipped` for an image that cannot be read: damaged, empty, no image, no regular file,
+        larger than 1 GB, of more than 89 megapixels to decode (`PIL.Image.MAX_IMAGE_PIXELS`), or
+        of a format that needs an extra.
+
+    Raises
+    ------
+    MissingDependencyError
+        Without Pillow, the extra `images`.
+    """
+    load_pillow()
+    read = partial(read_image, convert=convert, min_side=min_side)
+    return _in_order(read, files, _n_threads(n_jobs))
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What the headers of the images in a folder say.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The images whose headers can be read.
+    files : tuple of Path
+        The file of each of them.
+    sizes : ndarray of shape (n_images, 2)
+        Width and height of each, as it is displayed.
+    colored : tuple of Path
+        The files that can hold colors.
+    skipped : tuple of Skipped
+        The other images.
+    """
+
+    names: tuple[str, ...]
+    files: tuple[Path, ...]
+    sizes: NDArray[np.int64]
+    colored: tuple[Path, ...]
+    skipped: tuple[Skipped, ...]
+
+    @cached_property
+    def is_gray(self) -> bool:
+        """Whether no image has colors.
+
+        A random sample of at most 32 of the files that can hold colors is decoded to see it.
+        """
+        n_decoded = min(len(self.colored), _N_DECODED)
+        chosen = np.random.default_rng(0).choice(len(self.colored), n_decoded, replace=False)
+        results = read_images([self.colored[at] for at in chosen], _saturation, min_side=64)
+        return all(
+            isinstance(image, Skipped) or image.value <= _GRAY_TOLERANCE for image in results
+        )
+
+
+def survey(listing: ImageFolder, n_jobs: int | None = None) -> Survey:
+    """Read the headers of images, without decoding them.
+
+    Parameters
+    ----------
+    listing : ImageFolder
+    n_jobs : int, optional
+        As in `read_images`.
+
+    Returns
+    -------
+    Survey
+
+    Raises
+    ------
+    InputError
+        When no header can be read.
+    MissingDependencyError
+        Without Pillow, the extra `images`.
+    """
+    load_pillow()
+    headers: dict[int, Header] = {}
+    skipped = list(listing.skipped)
+    for at, result in enumerate(_in_order(read_header, listing.files, _n_threads(n_jobs))):
+        if isinstance(result, Skipped):
+            skipped.append(Skipped(listing.names[at], result.reason))
+        else:
+            headers[at] = result
+    if not headers:
+        raise unreadable(listing.folder, sort_skipped(skipped), 0)
+    return Survey(
+        tuple(listing.names[at] for at in headers),
+        tuple(listing.files[at] for at in headers),
+        np.array([header.size for header in headers.values()], dtype=np.int64),
+        tuple(listing.files[at] for at, header in headers.items() if not header.is_gray),
+        tuple(sort_skipped(skipped)),
+    )
+
+
+def _saturation(image: Image.Image) -> int:
+    """Largest difference of the channels of a pixel."""
+    pixels = np.asarray(image.convert("RGB"))
+    return int((pixels.max(axis=2) - pixels.min(axis=2)).max())
+
+
+def working_size(sizes: NDArray[np.int64]) -> tuple[int, int]:
+    """Height and width that images are read in when no size is given.
+
+    Images that all have one size of at most 64×64 keep it. Others get the median of their
+    proportions and at most 1024 pixels, and no more than the median number of their pixels.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_images, 2)
+        Widths and heights.
+
+    Returns
+    -------
+    (int, int)
+        Height and width.
+
+    Examples
+    --------
+    >>> working_size(np.array([[64, 48], [64, 48]]))
+    (48, 64)
+    >>> working_size(np.array([[4000, 3000], [3000, 2250], [3000, 4000]]))
+    (28, 36)
+    """
+    width, height = sizes[0].tolist()
+    if max(width, height) <= _KEPT_SIDE and (sizes == sizes[0]).all():
+        return height, width
+    proportion = float(np.median(sizes[:, 0] / sizes[:, 1]))
+    n_pixels = min(_MAX_PIXELS, float(np.median(sizes.prod(axis=1))))
+    height = min(max(1, round((n_pixels / proportion) ** 0.5)), _MAX_PIXELS)
+    return height, min(max(1, round(proportion * height)), _MAX_PIXELS // height)
 
 
 def read_folder(
     folder: Path,
+    *,
     size: tuple[int, int] | None,
     gray: bool,
-    progress: Callable[[int, int], object] | None = None,
-    keep: Callable[[str], bool] = lambda name: True,
+    on_unreadable: OnUnreadable,
+    progress: Callable[[int, int], object] | None,
+    n_jobs: int | None,
 ) -> Samples:
-    """Read every image under `folder` for whose name `keep` is true.
-
-    The other parameters are those of `enhg.io.read_samples`.
-    """
-    require("PIL.Image", "images")
-    names = [name for name in find_images(folder) if keep(name)]
-    images: list[NDArray[Any]] = []
-    first = ""
-    broken: list[str] = []
-    for done, name in enumerate(names, 1):
-        try:
-            image = _decode(folder / name, size, gray)
-        except Exception as error:  # a damaged file makes a decoder raise nearly anything
-            broken.append(f"{name} ({_fault(error)})")
+    """Read the pixels of every image under `folder`; parameters as in `enhg.io.read_samples`."""
+    load_pillow()
+    listing = list_images(folder)
+    images: ImageFolder | Survey = listing
+    if size is None:
+        images = headers = survey(listing, n_jobs)
+        size = working_size(headers.sizes)
+    _check_memory(folder, len(images.names), size, gray)
+    # Twice the size, so that a JPEG image decoded at a reduced scale is still resized smoothly.
+    convert = partial(as_pixels, size=size, gray=gray)
+    results = read_images(images.files, convert, min_side=2 * max(size), n_jobs=n_jobs)
+    kept: list[tuple[int, ReadImage[NDArray[Any]]]] = []
+    skipped = list(images.skipped)
+    total = len(images.names)
+    for at, result in enumerate(results):
+        if isinstance(result, Skipped):
+            skipped.append(Skipped(images.names[at], result.reason))
         else:
-            first = first or name
-            images.append(image)
-            if image.shape != images[0].shape:
-                raise InputError(
-                    f"{folder}: images must have one size (height×width), got "
-                    f"{shape_text(images[0].shape[:2])} ({first}) and "
-                    f"{shape_text(image.shape[:2])} ({name}); set size to resize them",
-                    parameter="size",
-                )
+            kept.append((at, result))
         if progress is not None:
-            progress(done, len(names))
-    if broken:
-        count = "1 image" if len(broken) == 1 else f"{len(broken)} images"
+            progress(at + 1, total)
+    skipped = sort_skipped(skipped)
+    if skipped and (on_unreadable == "raise" or not kept):
+        raise unreadable(folder, skipped, len(kept))
+    with readable(folder):
+        # uint8, or float32 as soon as one image is deeper than 8 bits
+        X = np.stack([image.value for _, image in kept])
+    return Samples(
+        X.reshape(len(X), -1),
+        [images.names[at] for at, _ in kept],
+        X.shape[1:],
+        None,
+        folder,
+        Photos.collect([images.files[at] for at, _ in kept], [image for _, image in kept]),
+        tuple(skipped),
+        listing.n_ignored,
+    )
+
+
+def _check_memory(folder: Path, n_images: int, size: tuple[int, int], gray: bool) -> None:
+    """Refuse, before reading, images that a run could not hold in memory."""
+    shape = size if gray else (*size, 3)
+    needed = n_images * (_N_COPIES * 4 * prod(shape) + _THUMBNAIL_BYTES)
+    free = free_memory()
+    if needed > free:
         raise InputError(
-            f"{folder}: {count} cannot be read, first: {broken[0]}; repair or remove the damaged"
-            " files"
+            f"{folder}: {n_images} images as {shape_text(shape)} pixels need about "
+            f"{needed / 1e9:.3g} GB of memory, {free / 1e9:.3g} GB are free; use a smaller size, "
+            "features of a network in place of pixels, or fewer images",
+            parameter="size",
         )
-    with readable(folder):
-        X = np.stack(images)  # uint8, or float32 as soon as one image is deeper than 8 bits
-    return Samples(X.reshape(len(X), -1), names, X.shape[1:], None, folder)
 
 
-def find_images(folder: Path) -> list[str]:
-    """Paths, relative to `folder`, of all images under it in natural order.
-
-    Hidden files and folders, and links to folders, are left out.
-    """
-    paths: list[Path] = []
-    with readable(folder):
-        for parent, folders, files in os.walk(folder, onerror=_raise):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            paths += [
-                Path(parent, name).relative_to(folder)
-                for name in files
-                if not name.startswith(".") and Path(name).suffix.lower() in IMAGE_SUFFIXES
-            ]
-    if not paths:
-        kinds = " ".join(sorted(suffix[1:] for suffix in IMAGE_SUFFIXES))
-        raise InputError(f"{folder}: no images in this folder; known kinds are {kinds}")
-    return sorted((path.as_posix() for path in paths), key=natural_key)
+def unreadable(folder: Path, skipped: Sequence[Skipped], n_read: int) -> InputError:
+    """Error that names the images that cannot be read."""
+    count = "1 image" if len(skipped) == 1 else f"{len(skipped)} images"
+    named = [f"{image.name} ({image.reason})" for image in skipped[:_MAX_NAMED]]
+    if len(skipped) > _MAX_NAMED:
+        named[-1] += f" and {len(skipped) - _MAX_NAMED} more"
+    reasons = {image.reason for image in skipped}
+    if n_read == 0:
+        what = reasons.pop() if len(reasons) == 1 else ", ".join(named)
+        return InputError(f"{folder}: {count}, of which none can be read: {what}")
+    return InputError(
+        f"{folder}: {count} cannot be read: {', '.join(named)}; repair, remove or skip them",
+        parameter="on_unreadable",
+    )
 
 
-def natural_key(name: str) -> tuple[list[list[int | str]], str]:
-    """Sorting key that reads digits as numbers and keeps folders together.
-
-    >>> sorted(["img10.png", "img2.png", "b/img1.png", "IMG1.png"], key=natural_key)
-    ['b/img1.png', 'IMG1.png', 'img2.png', 'img10.png']
-    """
-    parts = [re.split(r"(\d+)", part.casefold()) for part in name.split("/")]
-    return [[int(t) if i % 2 else t for i, t in enumerate(part)] for part in parts], name
-
-
-def _raise(error: OSError) -> None:
-    raise error
+def _n_threads(n_jobs: int | None) -> int:
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise InputError(
+            f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}",
+            parameter="n_jobs",
+        )
+    return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
 
 
-def _decode(path: Path, size: tuple[int, int] | None, gray: bool) -> NDArray[Any]:
-    """Pixels of one image: uint8, or float32 when it has more than 8 bits per pixel."""
-    Image, ImageOps = require("PIL.Image", "images"), require("PIL.ImageOps", "images")
-    with Image.open(path) as opened:
-        image = ImageOps.exif_transpose(opened)
-        deep = image.mode == "F" or image.mode.startswith("I")
-        # 16 bits are scaled to the range of 8: Pillow's conversion to "L" would clip them to white.
-        # PNG and PGM of 16 bits may come as mode "I", which elsewhere means 32 bits.
-        sixteen = image.mode.startswith("I;16") or (deep and opened.format in {"PNG", "PPM"})
-    if deep:
-        image = Image.fromarray(np.asarray(image, dtype=np.float32) / (257 if sixteen else 1))
-    else:
-        image = _on_white(image).convert("L" if gray else "RGB")
-    if size is not None:
-        image = image.resize((size[1], size[0]), Image.Resampling.LANCZOS)
-    pixels = np.array(image)
-    return np.repeat(pixels[..., None], 3, axis=2) if deep and not gray else pixels
-
-
-def _on_white(image: Image.Image) -> Image.Image:
-    """Blend with white, as viewers do: invisible pixels are often stored as black."""
-    if image.mode not in {"LA", "PA", "RGBA"} and "transparency" not in image.info:
-        return image
-    image = image.convert("RGBA")
-    Image = require("PIL.Image", "images")
-    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-
-
-def _fault(error: Exception) -> str:
-    """Why an image cannot be read, in a few words."""
-    PIL = require("PIL", "images")
-    if isinstance(error, PIL.Image.DecompressionBombError):
-        return "too large to open safely, shrink it"
-    if isinstance(error, PIL.UnidentifiedImageError):
-        return "not an image"
-    return reason(error)
+def _in_order(function: Callable[[_S], _T], items: Iterable[_S], n_threads: int) -> Iterator[_T]:
+    """Results of `function` for each item, in order, computed in threads a few items ahead."""
+    pending: deque[Future[_T]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) >= 2 * n_threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import unicodedata
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -13,12 +17,164 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
-from enhg.io._base import readable, tidy_labels
+from enhg.io._base import readable, shape_text, tidy_labels
 from enhg.io.arrays import open_entries
 from enhg.io.images import IMAGE_SUFFIXES
-from enhg.io.tables import LABEL_HEADS, NAME_HEADS, read_rows
+from enhg.io.tables import LABEL_HEADS, NAME_HEADS, read_rows, unguarded
 
 _UNLABELED = frozenset({"", "-1", "-1.0", "nan", "?"})
+_TABLES = frozenset({".csv", ".tsv", ".txt"})
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLabels:
+    """Labels of a file, checked as far as it can be done without the samples.
+
+    Attributes
+    ----------
+    source : Path
+        The file.
+    labels : list of str
+        The labels, "" for unlabeled.
+    names : list of str or None
+        The names that the labels are for; None when there is one label per sample, in order.
+    lines : list of int
+        The line of every label in the file; empty when it has no lines.
+    maybe_headed : bool
+        Whether the first entry is a heading, unless it fits a sample.
+    """
+
+    source: Path
+    labels: list[str]
+    names: list[str] | None = None
+    lines: list[int] = field(default_factory=list)
+    maybe_headed: bool = False
+
+    def match(
+        self,
+        names: Sequence[str],
+        truth: ArrayLike | None = None,
+        skipped: Sequence[str] = (),
+    ) -> NDArray[np.str_]:
+        """Labels of the samples.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The names of the samples. A name in the file may lack leading folders or the extension
+            of an image, as long as it matches one sample only.
+        truth : array-like, optional
+            The true labels that results are scored against: labels that do not occur there are
+            refused, since no sample could agree with them.
+        skipped : sequence of str, default=()
+            The names of images that could not be read: their labels are left out with a warning.
+
+        Returns
+        -------
+        ndarray of str, shape (n,)
+            The label of every sample, "" for unlabeled.
+
+        Raises
+        ------
+        InputError
+            When the rows do not match the samples, a name is unknown or has two labels, or there
+            are fewer than two classes.
+        """
+        labels = self._by_order(len(names)) if self.names is None else self._by_name(names, skipped)
+        _check_classes(str(self.source), labels)
+        if truth is not None:
+            unknown = sorted(set(labels) - set(label_texts(np.asarray(truth))) - {""})
+            if unknown:
+                raise InputError(
+                    f"{self.source}: labels must occur among the true labels of the input, got "
+                    f"{_some(unknown)}"
+                )
+        return np.array(labels, dtype=np.str_)
+
+    def _by_order(self, count: int) -> list[str]:
+        labels = self.labels[self.maybe_headed and len(self.labels) > count :]
+        while len(labels) > count and not labels[-1]:
+            labels = labels[:-1]
+        if len(labels) != count:
+            raise InputError(
+                f"{self.source}: must hold one row for each of {count} samples, or two columns, "
+                f"name and label, got {len(labels)} rows"
+                if self.lines
+                else f"{self.source}: must hold one label for each of {count} samples (-1 for "
+                f"unlabeled), got {len(labels)} labels"
+            )
+        return labels
+
+    def _by_name(self, names: Sequence[str], skipped: Sequence[str]) -> list[str]:
+        assert self.names is not None
+        everything = [*names, *skipped]
+        finder = NameFinder(everything)
+        headed = self.maybe_headed and not finder.find(self.names[0])
+        labels: list[tuple[int, str]] = []
+        unknown: list[str] = []
+        entries = zip(self.lines, self.names, self.labels, strict=True)
+        for line, name, label in islice(entries, int(headed), None):
+            matches = finder.find(name)
+            if len(matches) > 1:
+                raise InputError(
+                    f"{self.source}: row {line}: a name must match one sample, got '{name}', which "
+                    f"matches {_some([everything[i] for i in matches])}"
+                )
+            if matches:
+                labels.append((matches[0], label))
+            else:
+                unknown.append(name.strip())
+        if unknown:
+            close = difflib.get_close_matches(unknown[0], names, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"the first name is '{names[0]}'"
+            raise InputError(
+                f"{self.source}: names must occur among those of the input, got {_some(unknown)}; "
+                f"{hint}"
+            )
+        unread = [everything[row] for row, label in labels if row >= len(names) and label]
+        if unread:
+            warnings.warn(
+                f"{self.source}: labels of images that could not be read are left out: "
+                f"{_some(unread)}",
+                stacklevel=4,
+            )
+        return _merge(self.source, [entry for entry in labels if entry[0] < len(names)], names)
+
+
+def open_labels(path: str | os.PathLike[str]) -> GivenLabels:
+    """Read a file of labels, and check all that does not need the samples.
+
+    Parameters
+    ----------
+    path : path
+        As in `read_labels`.
+
+    Returns
+    -------
+    GivenLabels
+
+    Raises
+    ------
+    InputError
+        When the file is missing, of an unknown kind or cannot be read, its rows differ in length,
+        or it holds fewer than two classes.
+
+    Warns
+    -----
+    UserWarning
+        When classes differ only in case, spaces or Unicode form.
+    """
+    source = Path(path)
+    suffix = source.suffix.lower()
+    if suffix == ".npy":
+        given = GivenLabels(source, _read_array(source))
+    elif suffix in _TABLES:
+        given = _read_text(source)
+    else:
+        raise InputError(f"{source}: labels must be a .csv, .tsv, .txt or .npy file")
+    _check_classes(str(source), given.labels)
+    _warn_alike(str(source), given.labels[given.maybe_headed :])
+    return given
 
 
 def read_labels(
@@ -29,8 +185,9 @@ def read_labels(
     Parameters
     ----------
     path : path
-        A ``.csv`` with two columns, name and label (or more, when headings say which is which);
-        a ``.csv`` with one column, one row per sample in order, which may be headed ``label``; or
+        A ``.csv``, ``.tsv`` or ``.txt`` (comma, semicolon or tab separated; UTF-8, or UTF-16 with
+        a byte order mark) with two columns, name and label, or more, when headings say which is
+        which; one with one column, one row per sample in order, which may be headed ``label``; or
         a ``.npy`` with one entry per sample. An empty entry, -1, nan and ? mean unlabeled.
     names : sequence of str
         The names of the samples. A name in the file may lack leading folders or the extension of
@@ -48,38 +205,108 @@ def read_labels(
     ------
     InputError
         When the file cannot be read, its rows do not match the samples, a name is unknown or has
-        two labels, or there is no label at all.
+        two labels, or there are fewer than two classes.
+
+    Warns
+    -----
+    UserWarning
+        When classes differ only in case, spaces or Unicode form.
     """
-    source = Path(path)
-    if source.suffix.lower() == ".npy":
-        given = _read_array(source, len(names))
-    elif source.suffix.lower() == ".csv":
-        given = _read_csv(source, names)
-    else:
-        raise InputError(f"{source}: labels must be a .csv or .npy file")
-    if not any(given):
-        raise InputError(f"{source}: must hold labels of at least two classes, got no label")
-    if truth is not None:
-        unknown = sorted(set(given) - set(label_texts(np.asarray(truth))) - {""})
-        if unknown:
-            raise InputError(
-                f"{source}: labels must occur among the true labels of the input, got "
-                f"{_some(unknown)}"
-            )
-    return np.array(given, dtype=np.str_)
+    return open_labels(path).match(names, truth)
 
 
-def _read_array(path: Path, count: int) -> list[str]:
+def labels_from_folders(names: Sequence[str]) -> NDArray[np.str_]:
+    """Labels of images from the folders that they are in.
+
+    The first folder of a name is the class. Images outside of all folders, and those in a folder
+    called ``unlabeled``, are to be labeled.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The paths of the images inside the input folder, with forward slashes.
+
+    Returns
+    -------
+    ndarray of str, shape (n,)
+        The label of every image, "" for unlabeled.
+
+    Raises
+    ------
+    InputError
+        When the folders name fewer than two classes.
+
+    Warns
+    -----
+    UserWarning
+        When no image is left to be labeled, or when classes differ only in case, spaces or
+        Unicode form.
+
+    Examples
+    --------
+    >>> labels_from_folders(["cats/1.jpg", "dogs/old/1.jpg", "2.jpg"]).tolist()
+    ['cats', 'dogs', '']
+    """
+    folders = [name.partition("/")[0] if "/" in name else "" for name in names]
+    labels = ["" if _same(folder) == "unlabeled" else _normalized(folder) for folder in folders]
+    if len(set(labels) - {""}) < 2:
+        raise InputError(
+            "labels from folders need images in at least two sub-folders, one per class, got "
+            f"{_some(sorted(set(labels) - {''})) or 'none'}"
+        )
+    _warn_alike("folders", labels)
+    if all(labels):
+        warnings.warn(
+            "every image is in the folder of a class: none is left to be labeled; put those "
+            "outside of the sub-folders or in one called 'unlabeled'",
+            stacklevel=2,
+        )
+    return np.array(labels, dtype=np.str_)
+
+
+def _check_classes(source: str, labels: Iterable[str]) -> None:
+    classes = sorted(set(labels) - {""})
+    if len(classes) < 2:
+        raise InputError(
+            f"{source}: must hold labels of at least two classes, got "
+            + (f"only '{classes[0]}'" if classes else "no label")
+        )
+
+
+def _warn_alike(source: str, labels: Iterable[str]) -> None:
+    """Warn of classes that are likely meant to be one."""
+    alike = defaultdict(list)
+    for label in sorted(set(labels) - {""}):
+        alike[_same(label)].append(label)
+    groups = [" and ".join(map(repr, group)) for group in alike.values() if len(group) > 1]
+    if groups:
+        warnings.warn(
+            f"{source}: classes differ only in case, spaces or Unicode form and are kept as "
+            f"different classes: {'; '.join(groups)}",
+            stacklevel=3,
+        )
+
+
+def _same(text: str) -> str:
+    """Text without differences of case, spaces and Unicode form."""
+    return "".join(_composed(_composed(text).casefold()).split())
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _read_array(path: Path) -> list[str]:
     with open_entries(path) as entries:
         entry = entries[""]
         if entry.kind not in "buifU":
             raise InputError(f"{path}: labels must be numbers or text, got {entry.dtype}")
         with readable(path):
             array = entry.load()
-    if array.size != max(array.shape, default=1) or array.size != count:
+    if array.size != max(array.shape, default=1):
         raise InputError(
-            f"{path}: must hold one label for each of {count} samples (-1 for unlabeled), got "
-            f"{array.size} labels of shape {array.shape}"
+            f"{path}: must hold one label per sample, got {array.size} labels of shape "
+            f"{shape_text(array.shape)}"
         )
     return label_texts(array)
 
@@ -108,66 +335,48 @@ def _normalized(label: str) -> str:
     return "" if label.lower() in _UNLABELED else label
 
 
-def _read_csv(path: Path, names: Sequence[str]) -> list[str]:
+def _read_text(path: Path) -> GivenLabels:
     rows = list(read_rows(path))
     if max((len(cells) for _, cells in rows), default=0) > 1:
-        return _by_name(path, [row for row in rows if row[1]], names)
+        return _named_labels(path, [row for row in rows if any(cell.strip() for cell in row[1])])
     column = ["".join(cells) for _, cells in rows]
-    if len(column) > len(names) and column[0].strip().lower() in LABEL_HEADS:
-        column = column[1:]
-    while len(column) > len(names) and not column[-1].strip():
-        column.pop()
-    if len(column) != len(names):
-        raise InputError(
-            f"{path}: must hold one row for each of {len(names)} samples, or two columns, name and "
-            f"label, got {len(column)} rows"
-        )
-    return [_normalized(label) for label in column]
+    return GivenLabels(
+        path,
+        [_normalized(unguarded(cell)) for cell in column],
+        lines=[line for line, _ in rows],
+        maybe_headed=bool(column) and column[0].strip().lower() in LABEL_HEADS,
+    )
 
 
-def _by_name(path: Path, rows: list[tuple[int, list[str]]], names: Sequence[str]) -> list[str]:
-    """Labels of the samples from rows of name and label."""
-    finder = _Finder(names)
-    name_at, label_at, headed = _columns(path, rows[0][1], finder)
-    width = len(rows[0][1])
-    labels: list[tuple[int, str]] = []
-    unknown: list[str] = []
-    for line, cells in rows[headed:]:
+def _named_labels(path: Path, rows: list[tuple[int, list[str]]]) -> GivenLabels:
+    """Labels from rows of name and label."""
+    width = len(rows[0][1]) if rows else 2
+    for line, cells in rows:
         if len(cells) != width:
             raise InputError(
                 f"{path}: row {line} must have the {width} cells of the first row, got {len(cells)}"
             )
-        name = cells[name_at].strip()
-        matches = finder.find(name)
-        if len(matches) > 1:
-            raise InputError(
-                f"{path}: row {line}: a name must match one sample, got '{name}', which matches "
-                f"{_some([names[i] for i in matches])}"
-            )
-        if matches:
-            labels.append((matches[0], _normalized(cells[label_at])))
-        else:
-            unknown.append(name)
-    if unknown:
-        close = difflib.get_close_matches(unknown[0], names, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"the first name is '{names[0]}'"
-        raise InputError(
-            f"{path}: names must occur among those of the input, got {_some(unknown)}; {hint}"
-        )
-    return _merge(path, labels, names)
+    name_at, label_at, headed, maybe_headed = _columns(path, rows[0][1] if rows else ["", ""])
+    body = rows[headed:]
+    return GivenLabels(
+        path,
+        [_normalized(unguarded(cells[label_at])) for _, cells in body],
+        [unguarded(cells[name_at]) for _, cells in body],
+        [line for line, _ in body],
+        maybe_headed,
+    )
 
 
-def _columns(path: Path, first: list[str], finder: _Finder) -> tuple[int, int, bool]:
-    """Columns of the name and the label, and whether the first row holds headings."""
+def _columns(path: Path, first: list[str]) -> tuple[int, int, bool, bool]:
+    """Columns of the name and the label, and whether the first row holds headings, or may."""
     heads = [cell.strip().lower() for cell in first]
     name_at = [i for i, head in enumerate(heads) if head in NAME_HEADS]
     label_at = [i for i, head in enumerate(heads) if head in LABEL_HEADS]
     if name_at and label_at:
-        return name_at[0], label_at[0], True
+        return name_at[0], label_at[0], True, False
     if len(heads) == 2:
         # "y" is no heading here: it is as often a label, for yes.
-        headed = name_at == [0] or heads[1] in LABEL_HEADS - {"y"}
-        return 0, 1, headed and not finder.find(first[0].strip())
+        return 0, 1, False, name_at == [0] or heads[1] in LABEL_HEADS - {"y"}
     raise InputError(
         f"{path}: must have two columns, or columns headed 'name' and 'label', got {len(heads)} "
         "columns"
@@ -196,38 +405,43 @@ def _some(items: Sequence[str]) -> str:
     return shown if len(items) <= 3 else f"{shown} and {len(items) - 3} more"
 
 
-class _Finder:
-    """Samples by whole name, else by file name, else by file name without extension."""
+class NameFinder:
+    """Samples by path, else by file name; each with, else without the extension of an image."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._names = [PurePosixPath(name) for name in names]
-        self._whole: dict[str, list[int]] = defaultdict(list)
-        self._base: dict[str, list[int]] = defaultdict(list)
-        self._stem: dict[str, list[int]] = defaultdict(list)
-        for i, name in enumerate(names):
-            self._whole[name].append(i)
-            self._base[self._names[i].name].append(i)
-            self._stem[_stem(self._names[i].name)].append(i)
+        self._exact: dict[str, list[int]] = defaultdict(list)
+        self._paths = [PurePosixPath(_composed(name)) for name in names]
+        self._tables: tuple[dict[str, list[int]], ...] = tuple(defaultdict(list) for _ in range(4))
+        for i, path in enumerate(self._paths):
+            self._exact[names[i]].append(i)
+            for table, key in zip(self._tables, _keys(path), strict=True):
+                table[key].append(i)
 
     def find(self, name: str) -> list[int]:
-        """Every sample that `name` matches, by the first of the three ways that matches any."""
-        if name in self._whole:
-            return self._whole[name]
-        path = PurePosixPath(name.replace("\\", "/"))
-        for table, base in (
-            (self._base, path.name),
-            (self._stem, path.name),
-            (self._stem, _stem(path.name)),
+        """Every sample that `name` matches, by the first way that matches any."""
+        if name in self._exact:
+            return self._exact[name]
+        path = PurePosixPath(_composed(name.strip()).replace("\\", "/"))
+        whole, bare, base, stem = _keys(path)
+        for table, key in zip(
+            [self._tables[k] for k in (0, 1, 1, 2, 3, 3)],
+            (whole, whole, bare, base, base, stem),
+            strict=True,
         ):
-            matches = [i for i in table.get(base, []) if self._folders_agree(i, path)]
+            matches = [i for i in table.get(key, []) if self._folders_agree(i, path)]
             if matches:
                 return matches
         return []
 
     def _folders_agree(self, i: int, path: PurePosixPath) -> bool:
         """Whether the folders of one path end with those of the other."""
-        ours, theirs = self._names[i].parts[-2::-1], path.parts[-2::-1]
+        ours, theirs = self._paths[i].parts[-2::-1], path.parts[-2::-1]
         return all(a == b for a, b in zip(ours, theirs, strict=False))
+
+
+def _keys(path: PurePosixPath) -> tuple[str, str, str, str]:
+    """Path, path without extension, file name, file name without extension."""
+    return str(path), str(path.parent / _stem(path.name)), path.name, _stem(path.name)
 
 
 def _stem(name: str) -> str:

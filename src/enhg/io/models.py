@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from enhg._npz import read_archive, write_archive
+from enhg._npz import State, read_archive, write_archive
 from enhg.exceptions import InputError
 from enhg.io._base import readable
 from enhg.learning.classification import HypergraphClassifier
@@ -18,10 +20,28 @@ from enhg.learning.clustering import HypergraphClustering
 
 Model = HypergraphClustering | HypergraphClassifier
 
-_FORMAT, _VERSION = "enhg.Model", 1
+_FORMAT, _VERSION = "enhg.Model", 2
 _LEARNERS: dict[str, type[HypergraphClustering] | type[HypergraphClassifier]] = {
     kind.__name__: kind for kind in (HypergraphClustering, HypergraphClassifier)
 }
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A learner that was saved, and how its samples were made from images.
+
+    Attributes
+    ----------
+    model : HypergraphClustering or HypergraphClassifier
+    image_shape : tuple of int or None
+        Shape of a sample, where samples are pixels.
+    recipe : dict or None
+        `recipe` of `enhg.features.ImageFeatures`, where samples are such features.
+    """
+
+    model: Model
+    image_shape: tuple[int, ...] | None
+    recipe: dict[str, Any] | None
 
 
 def save_model(
@@ -29,6 +49,7 @@ def save_model(
     path: str | os.PathLike[str],
     *,
     image_shape: tuple[int, ...] | None = None,
+    recipe: dict[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a fitted learner to an ``.npz`` file: the whole file or, on failure, nothing.
@@ -42,6 +63,9 @@ def save_model(
     image_shape : tuple of int, optional
         Height and width, and channels if there are any, of a sample. ``enhg predict`` resizes
         the images of a folder to it.
+    recipe : dict, optional
+        `recipe` of the `enhg.features.ImageFeatures` that made the samples. ``enhg predict`` makes
+        the same features of the images of a folder.
     overwrite : bool, default=False
         Replace an existing file; otherwise it is left alone and FileExistsError is raised.
 
@@ -74,6 +98,7 @@ def save_model(
     state = {
         "learner": kind,
         "image_shape": None if shape is None else list(shape),
+        "recipe": json.dumps(recipe),
         "state": model.to_state(),
     }
     write_archive(path, _FORMAT, _VERSION, state, overwrite=overwrite)
@@ -96,11 +121,11 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     InputError
         When the file is missing, damaged or not a saved model.
     """
-    return read_model(path)[0]
+    return read_model(path).model
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Model, tuple[int, ...] | None]:
-    """Read a learner and the shape of its images, where that was saved.
+def read_model(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a learner, and how its samples were made from images.
 
     Parameters
     ----------
@@ -113,7 +138,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Model, tuple[int, ...] | N
         try:
             state = read_archive(stream, _FORMAT, _VERSION)
             model = _LEARNERS[state["learner"]].from_state(state["state"])
-            return model, _image_shape(state["image_shape"], model.n_features_in_)
+            shape = _image_shape(state["image_shape"], model.n_features_in_)
+            return SavedModel(model, shape, _recipe(state))
         except Exception as error:  # on arbitrary bytes the readers raise almost any exception
             reason = str(error) or type(error).__name__
             if isinstance(error, KeyError):
@@ -134,3 +160,10 @@ def _image_shape(shape: Any, n_features: int) -> tuple[int, ...] | None:
             parameter="image_shape",
         )
     return tuple(sides.tolist())
+
+
+def _recipe(state: State) -> dict[str, Any] | None:
+    recipe = json.loads(state["recipe"])
+    if recipe is not None and not isinstance(recipe, dict):
+        raise InputError("recipe must be an object")
+    return recipe

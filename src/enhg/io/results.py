@@ -14,10 +14,14 @@ from uuid import uuid4
 from enhg._atomic import atomic_file
 from enhg.exceptions import InputError
 from enhg.io._base import reason
+from enhg.io.tables import guarded
 
 
 def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
     """Write a table as .csv, whole or not at all.
+
+    Spreadsheets open it right: it is UTF-8 with a byte order mark, and text that they would run
+    as a formula gets an apostrophe in front, which `read_labels` and `read_samples` take away.
 
     Parameters
     ----------
@@ -39,15 +43,20 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]
         target.parent.mkdir(parents=True, exist_ok=True)
         with (
             atomic_file(target) as part,
-            part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as stream,
+            part.open("w", newline="", encoding="utf-8-sig", errors="surrogateescape") as stream,
         ):
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(table)
-            writer.writerows(zip(*table.values(), strict=True))
+            writer = csv.writer(stream)
+            for row in (tuple(table), *zip(*table.values(), strict=True)):
+                writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
 
 
 @contextmanager
-def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
+def output_folder(
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    new: Sequence[str] = (),
+    optional: Sequence[str] = (),
+) -> Iterator[Path]:
     """Folder to write results into, which becomes `path` only when the block succeeds.
 
     Parameters
@@ -57,6 +66,12 @@ def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iter
     overwrite : bool, default=False
         Allow `path` to hold files: those of the same names are replaced, each in one step, and all
         others are left alone.
+    new : sequence of str, default=()
+        Names of folders in `path` that must not exist, also with `overwrite`: what another run
+        left there, such as the folders of its clusters, would be taken for results of this one.
+    optional : sequence of str, default=()
+        Names of files that not every run writes, and patterns such as ``thumbnails/*.jpg``: with
+        `overwrite`, files that an earlier run wrote and this one does not are removed.
 
     Yields
     ------
@@ -68,9 +83,9 @@ def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iter
     Raises
     ------
     InputError
-        On entry, when `path` is a file, holds files and `overwrite` is not set, or cannot be
-        written. At the end, when the results cannot be moved; they stay in the temporary folder,
-        which the message names.
+        On entry, when `path` is a file, holds files and `overwrite` is not set, holds one of `new`,
+        or cannot be written. At the end, when the results cannot be moved; they stay in the
+        temporary folder, which the message names.
 
     Examples
     --------
@@ -83,7 +98,7 @@ def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iter
     """
     target = Path(path).resolve()
     with _writable(target):
-        _check_target(target, overwrite)
+        _check_target(target, overwrite, new)
         existed = target.exists()
         parents = [] if existed else [p for p in target.parents if not p.exists()]
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -99,14 +114,14 @@ def output_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iter
                 parent.rmdir()
         raise
     try:
-        _move(folder, target, overwrite)
+        _move(folder, target, overwrite, optional)
     except OSError as error:
         raise InputError(
             f"{target}: the results cannot be moved there ({reason(error)}); they are in {folder}"
         ) from error
 
 
-def _check_target(target: Path, overwrite: bool) -> None:
+def _check_target(target: Path, overwrite: bool, new: Sequence[str]) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: must be a folder, got a file")
     if not overwrite and target.exists() and any(target.iterdir()):
@@ -115,9 +130,15 @@ def _check_target(target: Path, overwrite: bool) -> None:
             "replace files of the same names",
             parameter="overwrite",
         )
+    for name in new:
+        if os.path.lexists(target / name):
+            raise InputError(
+                f"{target / name}: must not exist, got one of an earlier run, which is never "
+                "deleted; move it away, or write into another folder"
+            )
 
 
-def _move(folder: Path, target: Path, overwrite: bool) -> None:
+def _move(folder: Path, target: Path, overwrite: bool, optional: Sequence[str]) -> None:
     """Move the contents of `folder` into `target`, or rename it if there is no `target`."""
     if not target.exists():
         folder.rename(target)
@@ -133,6 +154,10 @@ def _move(folder: Path, target: Path, overwrite: bool) -> None:
             there.mkdir(exist_ok=True)
         else:
             item.replace(there)
+    written = {there for _, there in moves}
+    for pattern in optional if overwrite else ():
+        for file in set(target.glob(pattern)) - written:
+            file.unlink()
     shutil.rmtree(folder)
 
 

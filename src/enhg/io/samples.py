@@ -10,8 +10,10 @@ from stat import S_ISDIR
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_finite, readable
 from enhg.io.arrays import ARRAY_SUFFIXES, read_arrays
-from enhg.io.images import read_folder
+from enhg.io.images import OnUnreadable, read_folder
 from enhg.io.tables import read_table
+
+TABLE_SUFFIXES = (".csv", ".tsv")
 
 
 def read_samples(
@@ -20,7 +22,9 @@ def read_samples(
     key: str | None = None,
     size: tuple[int, int] | None = None,
     gray: bool = True,
+    on_unreadable: OnUnreadable = "skip",
     progress: Callable[[int, int], object] | None = None,
+    n_jobs: int | None = None,
 ) -> Samples:
     """Read samples from a folder of images, an array file or a table.
 
@@ -29,10 +33,12 @@ def read_samples(
     path : path
         One of these:
 
-        - A folder: every image in it and in its subfolders, in natural order (img2 before
-          img10), turned by its EXIF orientation. Images of more than 8 bits per pixel give
-          float32; 16 bits are scaled to 0–255, 32 bits and floats keep their values. Transparent
-          pixels are blended with white. Only the first frame of an animation is read.
+        - A folder: the pixels of every image in it and in its sub-folders, links included, in
+          natural order (img2 before img10), turned by its EXIF orientation. JPEG, PNG, WebP, TIFF,
+          BMP, GIF, PBM, PGM, PPM, AVIF and, with the extra `heic`, HEIC. Images of more than
+          8 bits per pixel give float32; 16 bits are scaled to 0–255, 32 bits and floats keep
+          their values. Transparent pixels are blended with white. Only the first frame of an
+          animation is read. Hidden files are left out.
         - ``.npy``: samples × features, samples × height × width, or samples × height × width ×
           channels.
         - ``.npz``, ``.mat``, ``.h5``, ``.hdf5``: the array `key`; else the one called X, x, data,
@@ -42,29 +48,39 @@ def read_samples(
           sample, holds the true labels. **Rows are samples**, with one exception: when the number
           of labels is that of the columns (last axis) and not that of the rows, columns are
           samples.
-        - ``.csv``: comma, semicolon or tab separated, with or without headings. Columns are
-          features, except one headed label, labels, class, target or y, and the first, which
+        - ``.csv``, ``.tsv``: comma, semicolon or tab separated, with or without headings. Columns
+          are features, except one headed label, labels, class, target or y, and the first, which
           holds the names when none of its cells is a number or when it is headed name, file, id,
           index or, as by pandas, nothing.
     key : str, optional
         The array to read, for files that hold several; ``train/data`` reaches into groups.
     size : (int, int), optional
-        Height and width that every image is resized to, antialiased. For folders only.
+        Height and width that every image is resized to, antialiased. For folders only. By default
+        images that all have one size of at most 64×64 keep it; others are resized to the median
+        of their proportions and at most 1024 pixels. Large JPEG images are decoded at a reduced
+        scale, not smaller than twice this size.
     gray : bool, default=True
         Convert images to gray; else to red, green and blue. For folders only.
+    on_unreadable : {"skip", "raise"}, default="skip"
+        What to do with images that cannot be read: leave them out and list them in `skipped` of
+        the result, or raise an error that names them. For folders only.
     progress : callable, optional
         Called with (number of images read, total) after each image.
+    n_jobs : int, optional
+        Number of threads that read images, negative numbers as in joblib; None for all cores.
 
     Returns
     -------
     Samples
-        `image_shape` is known for folders and for arrays of three or four dimensions.
+        `image_shape` is known for folders and for arrays of three or four dimensions; `photos`,
+        `skipped` and `n_ignored` for folders.
 
     Raises
     ------
     InputError
         When the input is missing, unreadable, of an unknown kind, ambiguous, empty, not real
-        numbers, or holds NaN or infinite values. Objects in files are refused, never unpickled.
+        numbers, or holds NaN or infinite values, or when the images would need more than the
+        free memory. Objects in files are refused, never unpickled.
     MissingDependencyError
         When images or HDF5 files are read without the extra `images` or `hdf5`.
 
@@ -83,7 +99,7 @@ def read_samples(
     with readable(source):
         is_folder = S_ISDIR(source.stat().st_mode)
     suffix = source.suffix.lower()
-    if key is not None and (is_folder or suffix in {".npy", ".csv"}):
+    if key is not None and (is_folder or suffix in {".npy", *TABLE_SUFFIXES}):
         raise InputError(
             f"{source}: key must be None where there are no named arrays, got {key!r}",
             parameter="key",
@@ -94,16 +110,28 @@ def read_samples(
             f"least 1, got {size[0]}×{size[1]}",
             parameter="size",
         )
+    if on_unreadable not in ("skip", "raise"):
+        raise InputError(
+            f"on_unreadable must be 'skip' or 'raise', got {on_unreadable!r}",
+            parameter="on_unreadable",
+        )
     if is_folder:
-        samples = read_folder(source, size, gray, progress)
+        samples = read_folder(
+            source,
+            size=size,
+            gray=gray,
+            on_unreadable=on_unreadable,
+            progress=progress,
+            n_jobs=n_jobs,
+        )
     elif suffix in ARRAY_SUFFIXES:
         samples = read_arrays(source, key)
-    elif suffix == ".csv":
+    elif suffix in TABLE_SUFFIXES:
         samples = read_table(source)
     else:
         raise InputError(
             f"{source}: must be a folder of images or a file of kind "
-            f"{' '.join(ARRAY_SUFFIXES)} .csv"
+            f"{' '.join((*ARRAY_SUFFIXES, *TABLE_SUFFIXES))}"
         )
     check_finite(samples)
     return samples

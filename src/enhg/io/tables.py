@@ -1,8 +1,10 @@
-"""Samples from tables in text files (.csv)."""
+"""Tables in text files (.csv, .tsv): their rows, their cells, and samples from them."""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -19,6 +21,10 @@ LABEL_HEADS = frozenset({"label", "labels", "class", "target", "y"})
 NAME_HEADS = frozenset({"name", "names", "file", "filename", "path", "image", "id", "index"})
 
 _Row = tuple[int, list[str]]
+
+# What spreadsheets run as a formula: also after spaces, and in full width.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -62,23 +68,49 @@ def read_table(path: Path) -> Samples:
 def read_rows(path: Path) -> Iterator[_Row]:
     """Lines of a comma, semicolon or tab separated file: line number and cells.
 
-    A blank line has no cells. Names that are not UTF-8 are kept as surrogate escapes.
+    The text is UTF-8, or UTF-16 when it starts with a byte order mark, as the "Unicode text" of
+    spreadsheets does. A blank line has no cells. Names that are not UTF-8 are kept as surrogate
+    escapes. Cells are as they are in the file; `unguarded` gives the text of one.
     """
-    with (
-        readable(path),
-        path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as stream,
-    ):
-        delimiter = _delimiter(list(islice(stream, 20)))
-        stream.seek(0)
-        reader = csv.reader(stream, delimiter=delimiter)
-        for cells in reader:
-            yield reader.line_num, cells
+    with readable(path):
+        with path.open("rb") as start:
+            wide = start.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+        encoding = "utf-16" if wide else "utf-8-sig"
+        with path.open(newline="", encoding=encoding, errors="surrogateescape") as stream:
+            delimiter = _delimiter(list(islice(stream, 20)))
+            stream.seek(0)
+            reader = csv.reader(stream, delimiter=delimiter)
+            for cells in reader:
+                yield reader.line_num, cells
+
+
+def guarded(cell: str) -> str:
+    """Text for a cell that a spreadsheet must not run as a formula.
+
+    Text that is a number, or does not start like a formula, is left alone.
+
+    >>> guarded("=1+1"), guarded("-1.5"), guarded("rose")
+    ("'=1+1", '-1.5', 'rose')
+    """
+    if _NUMBER.fullmatch(cell) or not _FORMULA.match(cell.lstrip("'")):
+        return cell
+    return f"'{cell}"
+
+
+def unguarded(cell: str) -> str:
+    """The text that `guarded` made a cell of.
+
+    >>> unguarded("'=1+1"), unguarded("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell.lstrip("'")) else cell
 
 
 def _delimiter(lines: list[str]) -> str:
     """First delimiter that splits all lines into one number of cells, else the most frequent."""
     for delimiter in "\t;,":
-        widths = {len(cells) for cells in csv.reader(lines, delimiter=delimiter) if cells}
+        rows = [cells for cells in csv.reader(lines, delimiter=delimiter) if cells]
+        widths = {len(cells) for cells in rows[:-1] or rows}  # the last may be cut in a cell
         if len(widths) == 1 and widths != {1}:
             return delimiter
     return max(",;\t", key="".join(lines).count)
@@ -134,10 +166,10 @@ def _read_body(
                 f"{len(cells)}"
             )
         lines.append(line)
-        leads.append(cells[layout.lead].strip())
+        leads.append(unguarded(cells[layout.lead]).strip())
         values.append(_numbers(path, line, [cells[i] for i in layout.features], heads))
         if layout.label is not None:
-            labels.append(cells[layout.label].strip())
+            labels.append(unguarded(cells[layout.label]).strip())
     return lines, leads, labels, values
 
 

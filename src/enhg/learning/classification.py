@@ -240,7 +240,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     def _warn_of_unreached(self) -> None:
         warnings.warn(
             f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples (the "
-            f"first is row {int(np.argmax(self.unreached_))}): they get no label; see unreached_. "
+            f"first is row {int(np.argmax(self.unreached_))}): they get no label. "
             "Label one of them, or enlarge the hyperedges"
             + (", or increase alpha" if self.method_weights_.keys() != {"poisson"} else ""),
             stacklevel=3,

@@ -18,30 +18,34 @@ from enhg.report._layout import lay_out
 from enhg.report._pictures import Pictures
 from enhg.report._results import Results
 from enhg.report._selection import Selection
+from enhg.report._similar import SIMILAR, nearest
+from enhg.report._text import shown
 from enhg.run import Run, four_decimals
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
-_MOST_MEMBERS = 24  # listed for a sample, and as many hyperedges that it is a member of
+_MOST_MEMBERS = 24  # listed for a sample
 _MOST_EIGENVALUES = 80
 _SCORE_NAMES = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 
 
-def run_content(run: Run, summary: Sequence[tuple[str, str]], command: str) -> dict[str, object]:
+def run_content(
+    run: Run, summary: Sequence[tuple[str, str]], command: str, feature_choice: str
+) -> dict[str, object]:
     """Version, command, times, warnings and scores of the run."""
-    assert run.structure is not None
     scores = {} if run.scores is None else vars(run.scores)
     named = [[name, scores.get(key)] for key, name in _SCORE_NAMES.items()]
     return {
         "version": enhg.__version__,
-        "source": run.input.source,
-        "command": command,
+        "run": run.kind,
+        "source": shown(run.input.source),
+        "command": shown(command),
+        "featureChoice": shown(feature_choice),
         "stages": [[name, float(seconds)] for name, seconds in run.stages],
-        "warnings": list(run.warnings),
-        "summary": [[name, text] for name, text in summary],
+        "warnings": [shown(text) for text in run.warnings],
+        "summary": [[shown(name), shown(text)] for name, text in summary],
         "scores": [[name, value] for name, value in named if value is not None],
-        "certificate": _finite(run.structure.certificate),
-        "components": run.structure.n_components,
-        "largest": run.structure.largest_component,
+        "structure": _structure(run),
+        "confidenceThreshold": run.confidence_threshold,
         "lowConfidence": int(run.samples.low_confidence.sum()),
         "outliers": int(run.samples.is_outlier.sum()),
     }
@@ -50,27 +54,57 @@ def run_content(run: Run, summary: Sequence[tuple[str, str]], command: str) -> d
 def sample_content(
     results: Results,
     selection: Selection,
-    pictures: Pictures,
+    pictures: Pictures | None,
     samples: Samples,
-    structure: ElasticNetHypergraph,
+    structure: ElasticNetHypergraph | None,
+    duplicates: Sequence[Sequence[int]],
 ) -> dict[str, object]:
     """Groups, samples and pictures of the page."""
+    eigenvalues = results.eigenvalues
+    position = selection.position
+    copies = [_on_page(position[list(group)]) for group in duplicates]
     return {
         "kind": results.run.grouping,
         "total": len(results.group),
         "pictured": selection.n_pictured,
+        "sizes": _sizes(samples),
         "shape": samples.image_shape,
         "features": samples.X.shape[1],
         "colors": COLORS,
         "groups": _groups(results),
-        "trueClasses": results.true_classes,
+        "trueClasses": [shown(name) for name in results.true_classes],
         "samples": _columns(results, selection),
-        "edges": _edges(selection, structure),
-        "tiles": _tiles(pictures),
+        "edges": None if structure is None else _edges(selection, structure),
+        "tiles": None if pictures is None else _tiles(pictures),
         "confusion": _confusion(results),
-        "eigenvalues": _numbers(results.eigenvalues[:_MOST_EIGENVALUES]),
+        "eigenvalues": None if eigenvalues is None else _numbers(eigenvalues[:_MOST_EIGENVALUES]),
         "estimate": _estimate(results.estimate),
+        "suggestions": _on_page(position[results.suggested]),
+        "duplicates": [group for group in copies if len(group) > 1],
+        "skipped": [[shown(image.name), shown(image.reason)] for image in samples.skipped],
+        "ignored": samples.n_ignored,
     }
+
+
+def _structure(run: Run) -> dict[str, object] | None:
+    if run.structure is None:
+        return None
+    return {
+        "certificate": _finite(run.structure.certificate),
+        "components": run.structure.n_components,
+        "largest": run.structure.largest_component,
+    }
+
+
+def _sizes(samples: Samples) -> list[int] | None:
+    """Width, height, width, … of the photographs."""
+    if samples.photos is None:
+        return None
+    return [edge for size in samples.photos.sizes for edge in size]
+
+
+def _on_page(positions: NDArray) -> list[int]:
+    return positions[positions >= 0].tolist()
 
 
 def _groups(results: Results) -> list[dict[str, Any]]:
@@ -82,7 +116,7 @@ def _groups(results: Results) -> list[dict[str, Any]]:
         counts = np.bincount(truth, minlength=1)
         groups.append(
             {
-                "name": name,
+                "name": shown(name),
                 "count": int(inside.sum()),
                 "given": int((inside & results.given).sum()),
                 "truth": int(counts.argmax()) if len(truth) else -1,
@@ -92,22 +126,25 @@ def _groups(results: Results) -> list[dict[str, Any]]:
     return groups
 
 
-def _columns(results: Results, selection: Selection) -> dict[str, list[Any]]:
-    """One list per property, in the order of the selection; places on the map in thousandths."""
+def _columns(results: Results, selection: Selection) -> dict[str, list[Any] | None]:
+    """One list per property, in the order of the selection; None for those of fitted samples only.
+
+    Places on the map are in thousandths.
+    """
     rows, columns = selection.rows, results.columns
-    assert columns.boundary_scores is not None
-    assert columns.residuals is not None
-    across, up = np.rint(1000 * lay_out(results.points[rows]).T).astype(int).tolist()
+    across = up = None
+    if results.points is not None:
+        across, up = np.rint(1000 * lay_out(results.points[rows]).T).astype(int).tolist()
     return {
-        "name": [columns.names[row] for row in rows],
+        "name": [shown(columns.names[row]) for row in rows],
         "group": results.group[rows].tolist(),
         "alternative": results.alternative[rows].tolist(),
         "truth": results.truth[rows].tolist(),
         "given": results.given[rows].astype(int).tolist(),
         "confidence": _rounded(columns.confidence[rows]),
         "outlier": _rounded(columns.outlier_scores[rows]),
-        "boundary": _rounded(columns.boundary_scores[rows]),
-        "residual": _rounded(columns.residuals[rows]),
+        "boundary": _optional(columns.boundary_scores, rows),
+        "residual": _optional(columns.residuals, rows),
         "lowConfidence": columns.low_confidence[rows].astype(int).tolist(),
         "isOutlier": columns.is_outlier[rows].astype(int).tolist(),
         "fragment": results.fragment[rows].tolist(),
@@ -116,16 +153,17 @@ def _columns(results: Results, selection: Selection) -> dict[str, list[Any]]:
     }
 
 
-def _edges(selection: Selection, structure: ElasticNetHypergraph) -> dict[str, list[Any]]:
-    """Members of the hyperedge of every pictured sample, and the hyperedges that it is in."""
-    support = np.diff(structure.representation_.coefficients.indptr)
-    members = selection.members
-    position = np.full(members.shape[0], -1)
-    position[selection.rows] = np.arange(len(selection.rows))
+def _edges(selection: Selection, structure: ElasticNetHypergraph) -> dict[str, object]:
+    """Members of the hyperedge of every pictured sample, and what fills the similar images up."""
+    representation = structure.representation_
+    pictured, members = selection.pictured, selection.members
+    among = members[pictured][:, pictured]
     return {
-        "support": support[selection.pictured].tolist(),
-        "members": _listed(members, selection.pictured, position),
-        "memberOf": _listed(sparse.csr_array(members.T), selection.pictured, position),
+        "support": np.diff(representation.coefficients.indptr)[pictured].tolist(),
+        "members": _listed(members, pictured, selection.position),
+        "memberOf": np.bincount(members.indices, minlength=members.shape[1])[pictured].tolist(),
+        "similar": SIMILAR,
+        "nearest": nearest(representation.samples[pictured], sparse.csr_array(among)),
     }
 
 
@@ -178,6 +216,10 @@ def _estimate(count: ClusterCount | None) -> dict[str, object] | None:
         "eigenvalues": _numbers(count.eigenvalues[:_MOST_EIGENVALUES]),
         "scores": _numbers(count.scores[:_MOST_EIGENVALUES]),
     }
+
+
+def _optional(values: NDArray | None, rows: NDArray) -> list[float] | None:
+    return None if values is None else _rounded(values[rows])
 
 
 def _rounded(values: NDArray) -> list[float]:

@@ -1,4 +1,4 @@
-"""Writing of the page: data, pictures, style and script inside one file."""
+"""Writing of the page: data, style and script inside one file, photographs beside it."""
 
 from __future__ import annotations
 
@@ -9,65 +9,120 @@ from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
+
+import numpy as np
+from scipy import sparse
 
 from enhg._atomic import atomic_file
 from enhg.io import Samples
 from enhg.report._content import run_content, sample_content
 from enhg.report._pictures import Pictures, draw_pictures
-from enhg.report._results import make_results
-from enhg.report._selection import select
+from enhg.report._results import Results, make_results
+from enhg.report._selection import MOST_PICTURED, Selection, select
+from enhg.report._text import shown
 from enhg.run import Model, Run, fitted_structure
+from enhg.structures.elastic_net import ElasticNetHypergraph
 
-_SCRIPTS = ("page.js", "panel.js", "map.js", "drawings.js")
+THUMBNAILS = "thumbnails"
+_SCRIPTS = (
+    "page.js", "pictures.js", "lists.js", "groups.js", "search.js", "review.js", "panel.js",
+    "map.js", "drawings.js", "start.js",
+)  # fmt: skip
 
 
 def write_report(
     path: Path,
     run: Run,
     samples: Samples,
-    model: Model,
+    model: Model | None,
     *,
     summary: Sequence[tuple[str, str]],
     command: str,
+    feature_choice: str = "",
+    duplicates: Sequence[Sequence[int]] = (),
 ) -> None:
     """Write the report of a run as one HTML file, whole or not at all.
+
+    Photographs are written to the folder ``thumbnails`` beside it, one file for each sample by
+    its row: ``thumbnails/000123.jpg``.
 
     Parameters
     ----------
     path : Path
         The file, in an existing folder; a file of that name is replaced.
     run : Run
-        Record of a clustering or classification.
+        Record of a clustering, a classification or a prediction.
     samples : Samples
         The samples of the run.
-    model : HypergraphClustering or HypergraphClassifier
-        The learner of the run, with an `ElasticNetHypergraph` as structure.
+    model : HypergraphClustering, HypergraphClassifier or None
+        The learner of the run, with an `ElasticNetHypergraph` as structure; not used for a
+        prediction.
     summary : sequence of (name, text)
         Lines of the summary.
     command : str
         The command line of the run.
+    feature_choice : str, optional
+        Sentence that says which features were used and why.
+    duplicates : sequence of sequences of int, optional
+        Groups of copies and near-copies, as rows of the samples.
     """
-    structure = fitted_structure(model)
-    results = make_results(run, samples, model)
-    selection = select(results, structure.member_coefficients_)
-    pictures = draw_pictures(samples, structure, selection.pictured)
-    data = run_content(run, summary, command)
-    data |= sample_content(results, selection, pictures, samples, structure)
-    page = _filled(f"enhg: {samples.source.name}", data, pictures)
+    learner = None if run.kind == "predict" else model
+    structure = None if learner is None else fitted_structure(learner)
+    results = make_results(run, samples, learner)
+    selection = _selected(results, samples, structure, duplicates)
+    pictures = _pictures(samples, structure, selection)
+    data = run_content(run, summary, command, feature_choice)
+    data |= sample_content(results, selection, pictures, samples, structure, duplicates)
+    page = _filled(shown(f"enhg: {samples.source.name}"), data, pictures)
+    if samples.photos is not None:
+        _write_thumbnails(path.parent / THUMBNAILS, samples.photos.thumbnails)
     with atomic_file(path) as part:
-        # The title is the only place where a file name that is not valid text is unescaped.
-        part.write_bytes(page.encode("utf-8", errors="replace"))
+        part.write_bytes(page.encode())
 
 
-def _filled(title: str, data: dict[str, object], pictures: Pictures) -> str:
+def _selected(
+    results: Results,
+    samples: Samples,
+    structure: ElasticNetHypergraph | None,
+    duplicates: Sequence[Sequence[int]],
+) -> Selection:
+    n = len(samples.X)
+    members = sparse.csr_array((n, n)) if structure is None else structure.member_coefficients_
+    copies = np.fromiter(chain.from_iterable(duplicates), dtype=int)
+    wanted = np.concatenate([results.suggested, copies])
+    return select(results, members, wanted, every=samples.photos is not None)
+
+
+def _pictures(
+    samples: Samples, structure: ElasticNetHypergraph | None, selection: Selection
+) -> Pictures | None:
+    """Tiles of what was represented; photographs have them where they are pixels, and not many."""
+    if samples.photos is not None:
+        many = len(samples.X) > MOST_PICTURED
+        if structure is None or samples.image_shape is None or many:
+            return None
+    return draw_pictures(samples, structure, selection.pictured)
+
+
+def _write_thumbnails(folder: Path, thumbnails: Sequence[bytes]) -> None:
+    folder.mkdir(exist_ok=True)
+    for row, thumbnail in enumerate(thumbnails):
+        (folder / f"{row:06}.jpg").write_bytes(thumbnail)
+
+
+def _filled(title: str, data: dict[str, object], pictures: Pictures | None) -> str:
     """The template with its parts filled in; its policy allows only its own script to run."""
+    sheets = {} if pictures is None else pictures.sheets
     style = _part("page.css") + "".join(
-        f'.{name}{{background-image:url("{uri}")}}' for name, uri in pictures.sheets.items()
+        f'.{name}{{background-image:url("{uri}")}}' for name, uri in sheets.items()
     )
     script = "".join(map(_part, _SCRIPTS))
+    # A page that is opened as a file has no origin that 'self' could stand for.
+    images = "data:" if data["sizes"] is None else "data: 'self' file:"
     parts = {
-        "policy": f"default-src 'none'; img-src data:; style-src {_hash(style)}; "
+        "policy": f"default-src 'none'; img-src {images}; style-src {_hash(style)}; "
         f"script-src {_hash(script)}; base-uri 'none'; form-action 'none'",
         "title": escape(title),
         "style": style,

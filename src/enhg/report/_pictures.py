@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any
 
@@ -37,7 +37,7 @@ class Pictures:
     Attributes
     ----------
     sheets : dict of str to str
-        "sample", "reconstruction" and "residual" as data URIs.
+        "sample", "reconstruction" and "residual" as data URIs; new samples have only the first.
     tile, small_tile : tuple of int
         Height and width of a tile of the samples, and of the other two sheets.
     columns, small_columns : int
@@ -54,15 +54,30 @@ class Pictures:
     residual_span: float | None
 
 
-def draw_pictures(samples: Samples, structure: ElasticNetHypergraph, rows: NDArray) -> Pictures:
-    """Draw the samples of these rows: as images, or as stripes where they have no image shape."""
+def draw_pictures(
+    samples: Samples, structure: ElasticNetHypergraph | None, rows: NDArray
+) -> Pictures:
+    """Draw samples as images, or as stripes where they have no image shape.
+
+    Parameters
+    ----------
+    samples : Samples
+    structure : ElasticNetHypergraph or None
+        Fitted to the samples; None for new samples, which have no reconstruction.
+    rows : ndarray of int
+        The samples to draw.
+    """
     if samples.image_shape is None:
-        return _drawn_as_stripes(samples.X, structure, rows)
-    return _drawn_as_images(samples.X, samples.image_shape, structure, rows)
+        pictures = _drawn_as_stripes(samples.X, structure, rows)
+    else:
+        pictures = _drawn_as_images(samples.X, samples.image_shape, structure, rows)
+    if structure is None:
+        return replace(pictures, sheets={"sample": pictures.sheets["sample"]})
+    return pictures
 
 
 def _drawn_as_images(
-    X: NDArray, shape: tuple[int, ...], structure: ElasticNetHypergraph, rows: NDArray
+    X: NDArray, shape: tuple[int, ...], structure: ElasticNetHypergraph | None, rows: NDArray
 ) -> Pictures:
     large, small = _shrinker(shape, _LARGEST_TILE**2), _shrinker(shape, _MOST_PIXELS / len(rows))
     parts: list[list[NDArray]] = [[], [], []]
@@ -89,7 +104,9 @@ def _drawn_as_images(
     )
 
 
-def _drawn_as_stripes(X: NDArray, structure: ElasticNetHypergraph, rows: NDArray) -> Pictures:
+def _drawn_as_stripes(
+    X: NDArray, structure: ElasticNetHypergraph | None, rows: NDArray
+) -> Pictures:
     """Draw samples by their coordinates in the main directions, or by their few features."""
     scale = float(np.abs(X[rows]).max()) or 1.0  # keeps huge sums in range
     shown = X[rows] / scale
@@ -118,11 +135,15 @@ def _drawn_as_stripes(X: NDArray, structure: ElasticNetHypergraph, rows: NDArray
 
 
 def _blocks(
-    X: NDArray, structure: ElasticNetHypergraph, rows: NDArray
+    X: NDArray, structure: ElasticNetHypergraph | None, rows: NDArray
 ) -> Iterator[tuple[NDArray, NDArray]]:
-    """Samples and their reconstructions in the units of the samples, some rows at a time."""
+    """Samples and their reconstructions in the units of the samples, some rows at a time.
+
+    Without a structure, samples are their own reconstructions.
+    """
     for block in np.array_split(rows, ceil(len(rows) * X.shape[1] / _BLOCK)):
-        yield X[block].astype(np.float64), structure.reconstruct(block)
+        x = X[block].astype(np.float64)
+        yield x, x if structure is None else structure.reconstruct(block)
 
 
 def _shrinker(shape: tuple[int, ...], most_pixels: float) -> Drawer:

@@ -34,10 +34,10 @@ class Results:
     true_classes : list of str
     fragment : ndarray of int
         Size of a sample's component where that is too small for a group, 0 elsewhere.
-    points : ndarray of shape (n_samples, n_dimensions)
-        Embedding that the map is drawn from.
-    eigenvalues : ndarray
-        Of Θ, in decreasing order.
+    points : ndarray of shape (n_samples, n_dimensions) or None
+        Embedding that the map is drawn from; None for new samples.
+    eigenvalues : ndarray or None
+        Of Θ, in decreasing order; None for new samples.
     estimate : ClusterCount or None
     """
 
@@ -48,13 +48,21 @@ class Results:
     truth: NDArray
     true_classes: list[str]
     fragment: NDArray
-    points: NDArray
-    eigenvalues: NDArray
+    points: NDArray | None
+    eigenvalues: NDArray | None
     estimate: ClusterCount | None
 
     @property
     def columns(self) -> SampleColumns:
         return self.run.samples
+
+    @property
+    def suggested(self) -> NDArray:
+        """Rows of the samples to label next, best first."""
+        row: dict[str, int] = {}
+        for at, name in enumerate(self.columns.names):
+            row.setdefault(name, at)
+        return np.array([row[name] for name in self.run.suggestions or ()], dtype=int)
 
     @property
     def given(self) -> NDArray:
@@ -63,27 +71,27 @@ class Results:
         return np.zeros(len(self.group), bool) if given is None else given
 
 
-def make_results(run: Run, samples: Samples, model: Model) -> Results:
+def make_results(run: Run, samples: Samples, model: Model | None) -> Results:
     """Group the samples of a run.
 
     Parameters
     ----------
     run : Run
     samples : Samples
-    model : HypergraphClustering or HypergraphClassifier
-        The learner of the run.
+    model : HypergraphClustering, HypergraphClassifier or None
+        The learner of the run; None for the prediction for new samples.
     """
     labels = label_texts(run.samples.labels)
     names = natural_order({*(group.name for group in run.groups), *labels})
     group = _codes(labels, names)
     texts = [""] * len(labels) if samples.labels is None else label_texts(samples.labels)
     true_classes = natural_order(set(texts) - {""})
+    alternative, points, estimate = np.full(len(labels), -1), None, None
     if isinstance(model, HypergraphClassifier):
         n_classes = len(model.classes_)
         alternative = _alternative_class(model, group, _codes(label_texts(model.classes_), names))
         points = embed(model.spectrum_, n_classes, "equal")
-        estimate = None
-    else:
+    elif model is not None:
         alternative, points = _alternative_cluster(model), model.embedding_
         estimate = model.cluster_count_
     return Results(
@@ -93,9 +101,9 @@ def make_results(run: Run, samples: Samples, model: Model) -> Results:
         alternative=alternative,
         truth=_codes(texts, true_classes),
         true_classes=true_classes,
-        fragment=_fragment_sizes(model),
+        fragment=np.zeros(len(labels), int) if model is None else _fragment_sizes(model),
         points=points,
-        eigenvalues=model.spectrum_.eigenvalues,
+        eigenvalues=None if model is None else model.spectrum_.eigenvalues,
         estimate=estimate,
     )
 

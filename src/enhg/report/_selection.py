@@ -28,7 +28,7 @@ class Selection:
     n_pictured : int
         Number of samples, from the first, that have a picture and a hyperedge on the page.
     members : csr_array of shape (n_samples, n_samples)
-        `member_coefficients_` of the structure.
+        `member_coefficients_` of the structure; without entries for new samples.
     """
 
     rows: NDArray
@@ -40,30 +40,43 @@ class Selection:
         """Rows of the samples with pictures."""
         return self.rows[: self.n_pictured]
 
+    @property
+    def position(self) -> NDArray:
+        """Position of every sample on the page, −1 for those that are not on it."""
+        position = np.full(self.members.shape[0], -1)
+        position[self.rows] = np.arange(len(self.rows))
+        return position
 
-def select(results: Results, members: sparse.csr_array) -> Selection:
+
+def select(
+    results: Results, members: sparse.csr_array, wanted: NDArray, *, every: bool
+) -> Selection:
     """Choose the samples of a page.
 
     Parameters
     ----------
     results : Results
     members : csr_array of shape (n_samples, n_samples)
-        `member_coefficients_` of the structure.
+        `member_coefficients_` of the structure; without entries for new samples.
+    wanted : ndarray of int
+        Rows that come first in a choice, as far as there is space for half of the pictures.
+    every : bool
+        Whether all samples have a picture, as photographs have.
     """
     n = len(results.group)
     rng = np.random.default_rng(0)
     pictured = np.arange(n)
-    if n > MOST_PICTURED:
-        pictured = np.sort(_most_informative(results, members, rng))
+    if n > MOST_PICTURED and not every:
+        pictured = np.sort(_most_informative(results, members, wanted, rng))
     rest = np.setdiff1d(np.arange(n), pictured)
-    if n > _MOST_LISTED:
+    if n > _MOST_LISTED and not every:
         linked = np.setdiff1d(members[pictured].indices, pictured)
         rest = _first_unique(linked, rng.permutation(rest), most=_MOST_LISTED - len(pictured))
     return Selection(np.concatenate([pictured, rest]), len(pictured), members)
 
 
 def _most_informative(
-    results: Results, members: sparse.csr_array, rng: np.random.Generator
+    results: Results, members: sparse.csr_array, wanted: NDArray, rng: np.random.Generator
 ) -> NDArray:
     """Outliers, samples of high, low and random confidence of every group, and their members."""
     n, columns = len(results.group), results.columns
@@ -72,6 +85,7 @@ def _most_informative(
         return _in_turn(results.group, key)[: int(share * MOST_PICTURED)]
 
     chosen = _first_unique(
+        wanted[: MOST_PICTURED // 2],
         np.argsort(-columns.outlier_scores, kind="stable")[:_MOST_EXTREME],
         np.argsort(columns.confidence, kind="stable")[:_MOST_EXTREME],
         from_every_group(-columns.confidence, _TYPICAL),

@@ -57,20 +57,20 @@ const confusion = {
 
   text(r, c) {
     const { table, rows, columns } = data.confusion;
-    return `${counted(table[r][c], noun)} of ${data.trueClasses[rows[r]]} in ${groupName(columns[c]).replace(/^C/, "c")}`;
+    return `${counted(table[r][c], noun)} of ${data.trueClasses[rows[r]]} in ${inSentence(groupName(columns[c]))}`;
   },
 
   /** The samples of one cell that are on the page. */
   show(r, c) {
     const { table, rows, columns } = data.confusion;
     const ids = sheets.ids[columns[c]].filter((i) => samples.truth[i] === rows[r] && !samples.given[i]);
-    const few = ids.slice(0, 60);
     for (const button of document.querySelectorAll("#table [data-cell]")) {
       button.setAttribute("aria-pressed", button.dataset.cell === `${r},${c}`);
     }
-    const here = few.length < table[r][c] ? `, ${few.length} of them here` : "";
-    $("cell").replaceChildren(make("p", { className: "about" }, `${this.text(r, c)}${here}`),
-      listing(make("div", { className: "grid after" }, ...few.map((i) => thumb(i))), few, this.text(r, c)));
+    const here = ids.length < table[r][c] ? `, ${ids.length} of them here` : "";
+    const list = make("div", { className: "after" });
+    paged(list, ids, { most: photos ? 12 : 60, title: this.text(r, c) });
+    $("cell").replaceChildren(make("p", { className: "about" }, `${this.text(r, c)}${here}`), list);
   },
 
   /** A picture for many classes; the cell under the pointer is described below it. */
@@ -110,16 +110,19 @@ const confusion = {
 const charts = {
   start() {
     const { estimate } = data;
+    if (!data.eigenvalues) { // new samples are in the groups of the model
+      $("count").remove();
+      return;
+    }
     const used = namedGroups().length;
     const text = [];
-    if (!clustered) text.push("The classes are those of the given labels. The eigenvalues are those of the hypergraph.");
+    if (!clustered) text.push("The classes are those of the given labels.");
     else if (!estimate) text.push(`The number of clusters, ${used}, was given; no estimate was made.`);
     else {
-      text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}; the runner-up is ${estimate.runnerUp}.`,
+      text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}; the next best number is ${estimate.runnerUp}.`,
         estimate.reliable ? "The estimate is reliable." : "The estimate is not reliable: compare both.");
       if (estimate.nClusters !== used) text.push(`${used} clusters were made.`);
     }
-    text.push("Well separated groups have as many eigenvalues near 1 as there are groups, followed by a gap.");
     document.querySelector("#count h2").textContent = `Number of ${groupNouns}`;
     document.querySelector("#count .about").textContent = text.join(" ");
     if (!estimate) {
@@ -129,6 +132,7 @@ const charts = {
   },
 
   resize() {
+    if (!data.eigenvalues) return;
     this.spectrum($("spectrum"), data.estimate ? data.estimate.eigenvalues : data.eigenvalues);
     if (data.estimate) this.scores($("scores"), data.estimate);
   },
@@ -206,67 +210,3 @@ function ticks(low, high) {
 }
 
 const tickText = (value) => `${Number(value.toPrecision(4))}`.replace("-", "−");
-
-// --- start ------------------------------------------------------------------------------------------
-
-function showSections() {
-  const names = { results: "Results", groups: clustered ? "Clusters" : "Classes", map: "Map",
-    review: "Low confidence", confusion: "Confusion", count: `Number of ${groupNouns}` };
-  const links = new Map();
-  for (const section of document.querySelectorAll("main > section")) {
-    const link = make("a", { href: `#${section.id}` }, names[section.id]);
-    links.set(section, link);
-    $("sections").append(make("li", {}, link));
-  }
-  const seen = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (isIntersecting) {
-        for (const [section, link] of links) {
-          if (section === target) link.setAttribute("aria-current", "true");
-          else link.removeAttribute("aria-current");
-        }
-      }
-    }
-  }, { rootMargin: "-30% 0px -65% 0px" });
-  for (const section of links.keys()) seen.observe(section);
-}
-
-const theme = {
-  system: matchMedia("(prefers-color-scheme: dark)"),
-  dark: false,
-
-  start() {
-    this.turn(this.system.matches);
-    $("theme").addEventListener("click", () => {
-      root.style.colorScheme = this.dark ? "light" : "dark";
-      this.turn(!this.dark);
-    });
-    this.system.addEventListener("change", () => {
-      if (!root.style.colorScheme) this.turn(this.system.matches);
-    });
-  },
-
-  turn(dark) {
-    this.dark = dark;
-    $("theme").textContent = dark ? "Light" : "Dark";
-    map.paint();
-    confusion.paint();
-  },
-};
-
-function resize() {
-  sheets.resize();
-  map.resize();
-  charts.resize();
-}
-
-showResults();
-sheets.start();
-showReview();
-map.start();
-confusion.start();
-charts.start();
-showSections();
-theme.start();
-resize();
-new ResizeObserver(() => requestAnimationFrame(resize)).observe($("sheets"));

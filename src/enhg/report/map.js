@@ -9,17 +9,20 @@ const map = {
   hovered: -1,
 
   start() {
+    if (!samples.x) { // new samples are not on a map
+      $("map").remove();
+      return;
+    }
     document.querySelector("#map .about").textContent =
-      `Every point is ${shaped ? "an image" : "a sample"}; neighbors in the ` +
-      (clustered ? "embedding that was clustered" : "embedding by the top eigenvectors of the hypergraph") +
-      " are drawn near each other. Distances between groups mean little." +
+      `Every point is ${shaped ? "an image" : "a sample"}; similar ones are near each other. ` +
+      `Distances between ${groupNouns} mean little.` +
       (samples.name.length < data.total ? ` ${number(samples.name.length)} of ${number(data.total)} are drawn.` : "");
     this.canvas.setAttribute("aria-label",
       `Map of ${samples.name.length} ${noun}s. Arrow keys go from point to point, Enter opens one.`);
     this.canvas.setAttribute("role", "application");
     const ways = [["group", clustered ? "Cluster" : "Class"]];
     if (data.trueClasses.length) ways.push(["truth", "True class"]);
-    ways.push(["confidence", "Confidence"]);
+    ways.push(["confidence", "How sure"]);
     for (const [way, text] of ways) {
       const button = make("button", { type: "button" }, text);
       button.dataset.way = way;
@@ -72,7 +75,7 @@ const map = {
     const bar = make("div", { className: "scale" });
     const stops = [0, 0.25, 0.5, 0.75, 1].map((value) => this.shade(value));
     bar.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
-    return [bar, make("div", { className: "ends" }, make("span", {}, "0"), make("span", {}, "1"))];
+    return [bar, make("div", { className: "ends" }, make("span", {}, percent(0)), make("span", {}, percent(1)))];
   },
 
   shade(confidence) {
@@ -80,6 +83,7 @@ const map = {
   },
 
   resize() {
+    if (!samples.x) return;
     this.hover(-1);
     const side = this.canvas.clientWidth;
     const height = Math.min(side, Math.max(420, Math.round(0.8 * innerHeight)));
@@ -127,9 +131,9 @@ const map = {
     this.hovered = i;
     this.tip.hidden = i < 0;
     if (i >= 0) {
-      this.tip.replaceChildren(...(hasPicture(i) && shaped ? [picture(i, THUMB)] : []),
+      this.tip.replaceChildren(...(hasPicture(i) && shaped ? [picture(i, photos ? 128 : THUMB)] : []),
         make("p", {}, make("b", {}, samples.name[i]), make("br"),
-          make("small", {}, `${groupName(samples.group[i])}, confidence ${score(samples.confidence[i])}`)));
+          make("small", {}, `${groupName(samples.group[i])}, ${percent(samples.confidence[i])} sure`)));
       const left = Math.min(this.x[i] + 14, this.width - this.tip.offsetWidth - 4);
       const above = this.y[i] + 14 + this.tip.offsetHeight > this.height;
       this.tip.style.left = `${Math.max(4, left)}px`;
@@ -233,7 +237,7 @@ const map = {
   drawChosen(brush, style) {
     brush.strokeStyle = style.color;
     const i = panel.chosen;
-    if (i >= 0 && hasPicture(i)) {
+    if (i >= 0 && hasPicture(i)) { // a map is of fitted samples, which have hyperedges
       const [, ids] = pairs(data.edges.members[i]);
       brush.globalAlpha = 0.55;
       brush.lineWidth = 1;

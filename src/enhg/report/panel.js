@@ -6,6 +6,7 @@ const panel = {
   list: null,
   origin: null,
   past: [],
+  detailed: false, // whether the details are open
 
   open(i, list, origin) {
     if (this.element.contains(origin)) this.past.push([this.chosen, this.list]);
@@ -83,31 +84,52 @@ const panel = {
     if (texts.length) parts.push(make("p", { className: "remarks" }, sentence(texts)));
     if (!hasPicture(i)) {
       return [...parts, make("p", { className: "about after" },
-        `Its ${shaped ? "picture" : "vector"} and hyperedge are not on this page, which holds those of ` +
+        `Its ${shaped ? "picture" : "vector"} is not on this page, which holds those of ` +
         `${number(data.pictured)} of ${number(data.total)} ${noun}s.`)];
     }
-    return [...parts, ...this.members(i), ...this.reconstruction(i), ...this.memberOf(i)];
+    return [...parts, ...this.similar(i), this.details(i)];
   },
 
   figures(i) {
     const group = samples.group[i];
-    const facts = make("dl", { className: "facts" });
-    const fact = (name, value, share = null) => {
-      const meter = share === null ? null : make("span", { className: "meter" }, make("i"));
-      if (meter) meter.firstChild.style.width = `${100 * share}%`;
-      facts.append(make("div", {}, make("dt", {}, name), make("dd", {}, ...[value].flat(), meter)));
-    };
-    fact(clustered ? "Cluster" : "Class", [dot(group), short(group)]);
-    if (samples.truth[i] >= 0) fact("True class", trueClass(i) + (isWrong(i) ? " (differs)" : ""));
-    if (!clustered) fact("Label", samples.given[i] ? "given" : "predicted");
-    fact("Confidence", score(samples.confidence[i]), samples.confidence[i]);
-    fact("Outlier score", score(samples.outlier[i]), samples.outlier[i]);
-    fact("Boundary score", score(samples.boundary[i]), samples.boundary[i]);
-    const large = picture(i, shaped ? 168 : 340);
+    const other = samples.alternative[i];
+    const facts = factList();
+    facts.add(clustered ? "Cluster" : "Class", [dot(group), short(group)]);
+    if (samples.truth[i] >= 0) facts.add("True class", trueClass(i) + (isWrong(i) ? " (differs)" : ""));
+    if (!clustered && !predicted) facts.add("Label", samples.given[i] ? "given" : "predicted");
+    facts.add("How sure", percent(samples.confidence[i]), samples.confidence[i]);
+    if (other >= 0 && samples.lowConfidence[i]) facts.add("Could also be", [dot(other), short(other)]);
+    facts.add("Unusual", samples.isOutlier[i] ? "yes" : "no", samples.outlier[i]);
+    if (photos) facts.add("Size", `${data.sizes[2 * i]}×${data.sizes[2 * i + 1]} pixels`);
+    const large = picture(i, photos ? 240 : shaped ? 168 : 340);
     large.setAttribute("role", "img");
     large.setAttribute("aria-label", samples.name[i]);
-    const wide = !shaped || data.tiles.size[1] > 1.6 * data.tiles.size[0];
-    return make("div", { className: wide ? "first stacked" : "first" }, large, facts);
+    const wide = !photos && (!shaped || data.tiles.size[1] > 1.6 * data.tiles.size[0]);
+    return make("div", { className: wide ? "first stacked" : "first" }, large, facts.element);
+  },
+
+  /** Members of the hyperedge with positive coefficients, and the nearest by their features. */
+  similar(i) {
+    if (!data.edges) return [];
+    const [, members, values] = pairs(data.edges.members[i]);
+    const ids = [...members.filter((j, at) => values[at] > 0 && hasPicture(j)), ...data.edges.nearest[i]]
+      .slice(0, data.edges.similar);
+    if (!ids.length) return [];
+    return [heading(`Similar ${noun}s`),
+      listing(grid(...ids.map((j) => thumb(j, photos ? 128 : THUMB))), ids, `similar to ${samples.name[i]}`)];
+  },
+
+  /** Scores, hyperedges and the reconstruction, closed until they are wanted. */
+  details(i) {
+    const facts = factList();
+    facts.add("Confidence", score(samples.confidence[i]), samples.confidence[i]);
+    facts.add("Outlier score", score(samples.outlier[i]), samples.outlier[i]);
+    if (samples.boundary) facts.add("Boundary score", score(samples.boundary[i]), samples.boundary[i]);
+    if (samples.residual) facts.add("Relative residual", percent(samples.residual[i]));
+    const fitted = data.edges ? [...this.members(i), ...this.reconstruction(i), ...this.memberOf(i)] : [];
+    const details = make("details", { open: this.detailed }, make("summary", {}, "Details"), facts.element, ...fitted);
+    details.addEventListener("toggle", () => { this.detailed = details.open; });
+    return details;
   },
 
   members(i) {
@@ -123,26 +145,28 @@ const panel = {
   },
 
   memberOf(i) {
-    const [count, ids, values] = pairs(data.edges.memberOf[i]);
+    const count = data.edges.memberOf[i];
     if (!count) return [heading("Member of no other hyperedge")];
-    const rest = count - ids.length;
+    const listed = hyperedgesWith(i);
+    const rest = count - listed.length;
     return [
       heading(`Member of ${counted(count, "other hyperedge")}`),
       about("Centroids of these hyperedges, with its coefficient in each" + (rest ? `; ${rest} more are not listed.` : ".")),
-      this.parts(ids, values, `hyperedges with ${samples.name[i]}`),
+      this.parts(listed.map(([j]) => j), listed.map(([, z]) => z), `hyperedges with ${samples.name[i]}`),
     ];
   },
 
   parts(ids, values, title) {
     const cells = ids.map((id, at) =>
-      make("span", { className: "part" }, thumb(id),
+      make("span", { className: "part" }, thumb(id, photos ? 128 : THUMB),
         make("span", { className: values[at] < 0 ? "minus" : "plus" }, signed(values[at]))));
-    return listing(make("div", { className: "parts" }, ...cells), ids, title);
+    return listing(make("div", { className: photos ? "parts photos" : "parts" }, ...cells), ids, title);
   },
 
   reconstruction(i) {
+    if (!data.tiles) return [];
     const each = (name, sheet) => {
-      const drawn = picture(i, shaped ? 84 : 340, sheet);
+      const drawn = tile(i, shaped ? 84 : 340, sheet);
       drawn.setAttribute("role", "img");
       drawn.setAttribute("aria-label", `${samples.name[i]}, ${name}`);
       return make("figure", {}, drawn, make("figcaption", {}, name));
@@ -154,7 +178,7 @@ const panel = {
     return [
       heading("Reconstruction and residual"),
       about(`Relative residual of the preprocessed ${noun}: ${percent(samples.residual[i])}.`),
-      make("div", { className: "triple" }, each(noun, "sample"), each("reconstruction", "reconstruction"),
+      make("div", { className: "triple" }, each(photos ? "as it was used" : noun, "sample"), each("reconstruction", "reconstruction"),
         each("residual", "residual")),
       legend,
     ];
@@ -167,5 +191,31 @@ const sentence = (parts) => {
   const text = parts.join("; ");
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
 };
+
+/** A list of facts: a name, a value and for a share its bar. */
+function factList() {
+  const element = make("dl", { className: "facts" });
+  const add = (name, value, share = null) => {
+    const meter = share === null ? null : make("span", { className: "meter" }, make("i"));
+    if (meter) meter.firstChild.style.width = `${100 * share}%`;
+    element.append(make("div", {}, make("dt", {}, name), make("dd", {}, ...[value].flat(), meter)));
+  };
+  return { element, add };
+}
+
+const MOST_HYPEREDGES = 24; // listed for a member
+let centroids = null;
+
+/** The hyperedges on this page that a sample is a member of: their centroids and its coefficients. */
+function hyperedgesWith(i) {
+  if (!centroids) {
+    centroids = range(data.pictured).map(() => []);
+    data.edges.members.forEach((edge, e) => {
+      for (let at = 1; at < edge.length; at += 2) centroids[edge[at]]?.push([e, edge[at + 1]]);
+    });
+  }
+  return centroids[i].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, MOST_HYPEREDGES);
+}
+
 const pairs = ([count, ...flat]) =>
   [count, flat.filter((_, at) => at % 2 === 0), flat.filter((_, at) => at % 2 === 1)];

@@ -18,11 +18,13 @@ from enhg.representation.problem import SIGMA_FLOOR, Problem
 FIRST_CAPACITY = 512  # atoms of a working set for which memory is allocated at first
 KEPT_PRODUCTS = 160  # atoms of a working set whose Gram matrix is kept where no whole one is
 _FIRST_WORKING_SET = 32
+_FIRST_WITH_ERRORS = 20  # whose products are not stored
 _ROWS_AT_ONCE = 32
 # Costs of iterations on the residual, see `_dense_size`. Measured with and without them: the times
 # are equal at some 200 non-zeros for the 1797 digits of scikit-learn (64 features), and at some 450
 # for 4114 embeddings of 512 features.
 _DUAL_COST, _PASS_COST = 40, 128
+_DENSE_WITH_ERRORS = 0.5  # part of that size with sparse errors, whose working sets cost more
 _DUAL_TOL = 0.8  # part of the tolerance that the gradient may take
 _ORTHOGONAL = 4  # units of rounding below which a correlation counts as zero
 
@@ -37,25 +39,41 @@ class Dictionary:
     gram : ndarray of shape (n_atoms, n_atoms) or (0, 0)
         Gram matrix of the atoms; empty if it does not fit the memory budget.
     norms : ndarray of shape (n_atoms,)
+    error_weight : float, default=0
+        γₑ of the atoms I/γₑ, which follow the others and are not stored; 0 for none.
     """
 
     atoms: NDArray
     gram: NDArray
     norms: NDArray
+    error_weight: float = 0.0
 
     @cached_property
     def spectrum(self) -> Spectrum:
         return Spectrum.estimate(self.atoms)
 
+    @cached_property
+    def explicit(self) -> Dictionary:
+        """The dictionary with the atoms I/γₑ stored like the others."""
+        if not self.error_weight:
+            return self
+        atoms = with_unit_atoms(self.atoms, self.error_weight)
+        return Dictionary(atoms, self.gram[:0, :0], row_norms(atoms))
+
+    def split(self, rows: SolvedRows) -> SolvedRows:
+        """Return rows over the explicit dictionary as rows over this one."""
+        return rows.split(len(self.atoms), self.error_weight) if self.error_weight else rows
+
 
 @dataclass(frozen=True, eq=False)
 class SolvedRows:
-    """Rows of Z with their certificates and penalties."""
+    """Rows of Z with their certificates, penalties and, if there are any, sparse errors."""
 
     coefficients: sparse.csr_array
     certificate: NDArray
     l1: NDArray
     ridge: NDArray
+    errors: sparse.csr_array | None = None
 
     def replace(self, positions: NDArray, other: SolvedRows) -> SolvedRows:
         """Return these rows with those at `positions` taken from `other`."""
@@ -63,18 +81,40 @@ class SolvedRows:
         order[positions] = len(order) + np.arange(len(positions))
         both = SolvedRows.stack([self, other])
         return SolvedRows(
-            both.coefficients[order], both.certificate[order], both.l1[order], both.ridge[order]
+            both.coefficients[order],
+            both.certificate[order],
+            both.l1[order],
+            both.ridge[order],
+            None if both.errors is None else both.errors[order],
+        )
+
+    def split(self, n_atoms: int, error_weight: float) -> SolvedRows:
+        """Return these rows over the atoms [A, I/γₑ] as coefficients of A and sparse errors."""
+        return SolvedRows(
+            sparse.csr_array(self.coefficients[:, :n_atoms]),
+            self.certificate,
+            self.l1,
+            self.ridge,
+            sparse.csr_array(self.coefficients[:, n_atoms:]) / float(error_weight),
         )
 
     @classmethod
     def stack(cls, parts: Iterable[SolvedRows]) -> SolvedRows:
         parts = list(parts)
+        if len(parts) == 1:
+            return parts[0]
+        errors = [part.errors for part in parts if part.errors is not None]
         return cls(
-            sparse.csr_array(sparse.vstack([part.coefficients for part in parts], format="csr")),
+            _stack([part.coefficients for part in parts]),
             np.concatenate([part.certificate for part in parts]),
             np.concatenate([part.l1 for part in parts]),
             np.concatenate([part.ridge for part in parts]),
+            _stack(errors) if errors else None,
         )
+
+
+def _stack(parts: list[sparse.csr_array]) -> sparse.csr_array:
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def solve_block(
@@ -101,7 +141,7 @@ def solve_block(
     problem : Problem
     tol : float
     buffer : ndarray of shape (at least n_rows and 2, n_atoms)
-        Overwritten with correlations.
+        Overwritten with correlations. Here the atoms I/γₑ count.
     team : ThreadTeam
     dual : bool, default=True
         Solve samples with large supports by iterations on the residual (`_dual`).
@@ -114,33 +154,39 @@ def solve_block(
     atoms with the residuals of all unfinished samples are one matrix product per round. Samples
     whose supports are expected to be large are solved together by iterations on the residual; in
     float64, those that do not reach `tol` in this way return to working sets.
+
+    Sparse errors are eliminated on working sets. They are atoms like the others in the iterations
+    on the residual and, in float64, for samples that do not reach `tol` otherwise.
     """
     shared = _shared(dictionary, problem, tol, dual)
-    block = _open_block(samples, excluded, dictionary, problem, buffer[: len(samples)], team)
-    block = _solve_working_sets(shared, block, dictionary, buffer, team)
-    solved, dense = _solved_rows(block), np.flatnonzero(block.status == _kernels.DENSE)
-    if len(dense) == 0:
-        return solved
-    solved = solved.replace(dense, _solve_dense(block, dense, dictionary, tol, buffer, team))
-    failed = dense[~(solved.certificate[dense] <= tol)]
+    n, m = len(samples), len(dictionary.atoms)
+    correlations = buffer.reshape(-1)[: n * m].reshape(n, m)
+    block = _open_block(samples, excluded, dictionary, problem, correlations, team)
+    block = _solve_working_sets(shared, block, dictionary, team)
+    solved, dense = _solved_rows(block), block.status == _kernels.DENSE
+    if dense.any():
+        rows = np.flatnonzero(dense)
+        solved = solved.replace(rows, _solve_dense(block, rows, dictionary, tol, buffer, team))
+    repeated = dense | (dictionary.error_weight > 0)
+    failed = np.flatnonzero(repeated & ~(solved.certificate <= tol))
     if len(failed) == 0 or samples.dtype == np.float32:  # which is solved again in float64
         return solved
+    explicit = dictionary.explicit
     again = solve_block(
-        samples[failed], excluded[failed], dictionary, problem, tol, buffer, team, dual=False
+        samples[failed], excluded[failed], explicit, problem, tol, buffer, team, dual=False
     )
-    return solved.replace(failed, again)
+    return solved.replace(failed, dictionary.split(again))
 
 
 def _solve_working_sets(
     shared: _kernels.Shared,
     block: _kernels.Block,
     dictionary: Dictionary,
-    buffer: NDArray,
     team: ThreadTeam,
 ) -> _kernels.Block:
     """Run rounds until every sample is optimal, dense or inaccurate."""
-    n_atoms = len(dictionary.atoms)
-    first_size = min(_FIRST_WORKING_SET, n_atoms)
+    n_atoms, errors = len(dictionary.atoms), dictionary.error_weight > 0
+    first_size = min(_FIRST_WITH_ERRORS if errors else _FIRST_WORKING_SET, n_atoms)
     while True:
         rows = _unfinished(block)
         make_workspace = partial(_kernels.workspace, shared, block.working_sets.shape[1])
@@ -148,7 +194,7 @@ def _solve_working_sets(
         rows = _unfinished(block)
         if len(rows) == 0:
             return block
-        team.multiply(block.residuals[rows], dictionary.atoms, buffer[: len(rows)])
+        team.multiply(block.residuals[rows], dictionary.atoms, block.correlations[: len(rows)])
         block.correlation_rows[rows] = np.arange(len(rows))
         block = _widened(block, n_atoms)
 
@@ -162,18 +208,24 @@ def _solve_dense(
     team: ThreadTeam,
 ) -> SolvedRows:
     """Solve rows of a block by iterations on the residual."""
-    l1, ridge = block.l1[rows], block.ridge[rows]
+    l1, ridge, explicit = block.l1[rows], block.ridge[rows], dictionary.explicit
     problem = DualProblem(
         samples=block.samples[rows],
         residuals=block.residuals[rows],
         excluded=block.excluded[rows],
         l1=l1,
         ridge=ridge,
-        limits=_DUAL_TOL * tol * l1 / dictionary.norms.max(),
+        limits=_DUAL_TOL * tol * l1 / explicit.norms.max(),
     )
-    spectrum = team.call(lambda: dictionary.spectrum)
-    Z, certificate = solve_dual(problem, dictionary.atoms, spectrum, buffer, team)
-    return SolvedRows(Z, certificate, l1, ridge)
+    spectrum = team.call(lambda: explicit.spectrum)
+    Z, certificate = solve_dual(problem, explicit.atoms, spectrum, buffer, team)
+    return dictionary.split(SolvedRows(Z, certificate, l1, ridge))
+
+
+def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
+    """Return the atoms [A, I/γₑ]."""
+    own = atoms.dtype.type
+    return np.vstack([atoms, np.eye(atoms.shape[1], dtype=own) / own(error_weight)])
 
 
 def row_norms(X: NDArray) -> NDArray:
@@ -188,6 +240,7 @@ def _shared(dictionary: Dictionary, problem: Problem, tol: float, dual: bool) ->
     atoms = dictionary.atoms
     # Iterations on the residual need a ridge, and penalties that do not change with the solution.
     dual = dual and problem.lam > 0 and problem.loss == "squared"
+    part = _DENSE_WITH_ERRORS if dictionary.error_weight else 1.0
     return _kernels.Shared(
         atoms=_read_only(atoms),
         gram=_read_only(dictionary.gram),
@@ -197,7 +250,8 @@ def _shared(dictionary: Dictionary, problem: Problem, tol: float, dual: bool) ->
         norm_loss=problem.loss == "norm",
         tol=float(tol),
         mean_square=float(np.mean(dictionary.norms**2)),
-        dense_size=_dense_size(*atoms.shape) if dual else len(atoms),
+        dense_size=int(part * _dense_size(*atoms.shape)) if dual else len(atoms),
+        error_weight=float(dictionary.error_weight),
     )
 
 
@@ -221,15 +275,19 @@ def _open_block(
     """Return the block at z = 0, which is final for samples that correlate with no atom."""
     n, m = len(samples), len(dictionary.atoms)
     critical = _correlate_samples(samples, excluded, dictionary, correlations, team)
+    if dictionary.error_weight:
+        largest = np.maximum(samples.max(axis=1), -samples.min(axis=1)).astype(np.float64)
+        critical = np.maximum(critical, largest / dictionary.error_weight)
     norms = row_norms(samples)
     uncorrelated = critical == 0
-    if problem.gamma_scale == "relative":
+    if problem.gamma_scale == "relative" and not dictionary.error_weight:
         uncorrelated |= _orthogonal(critical, norms, correlations, dictionary)
         critical[uncorrelated] = 0
     gammas = problem.gammas(critical, norms)
     floors = np.where(norms > 0, SIGMA_FLOOR * norms, 1.0)
     scales = np.maximum(norms, floors) if problem.loss == "norm" else np.ones(n)
     capacity, kept = min(m, FIRST_CAPACITY), min(m, KEPT_PRODUCTS)
+    n_errors = n if dictionary.error_weight else 0
     return _kernels.Block(
         samples=_read_only(samples),
         excluded=excluded,
@@ -248,6 +306,8 @@ def _open_block(
         ridge=2 * problem.lam * scales / gammas,
         loosely_solved=np.zeros(n, bool),
         certificates=np.zeros(n),
+        errors=np.zeros((n_errors, samples.shape[1])),
+        kept_weights=np.empty((n_errors, samples.shape[1]), samples.dtype),
     )
 
 
@@ -318,12 +378,22 @@ def _widened(block: _kernels.Block, n_atoms: int) -> _kernels.Block:
 
 
 def _solved_rows(block: _kernels.Block) -> SolvedRows:
-    """Return the solutions as a sparse matrix with sorted indices."""
+    """Return the solutions as sparse matrices with sorted indices."""
     used = block.coefficients != 0
-    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])
     Z = sparse.csr_array(
-        (block.coefficients[used], block.working_sets[used], indptr),
+        (block.coefficients[used], block.working_sets[used], _row_starts(used)),
         shape=block.correlations.shape,
     )
     Z.sort_indices()
-    return SolvedRows(Z, block.certificates, block.l1, block.ridge)
+    errors = None
+    if len(block.errors):
+        used = block.errors != 0
+        indices = np.flatnonzero(used) % used.shape[1]
+        errors = sparse.csr_array(
+            (block.errors[used], indices, _row_starts(used)), shape=used.shape
+        )
+    return SolvedRows(Z, block.certificates, block.l1, block.ridge, errors)
+
+
+def _row_starts(used: NDArray) -> NDArray:
+    return np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])

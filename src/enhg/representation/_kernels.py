@@ -9,6 +9,9 @@ with the Gram matrix Q (w×w) of the atoms, their correlations c with the sample
 up to date as z changes. The solution satisfies g = b·z + a·sign(z) where z ≠ 0 and |g| ≤ a where
 z = 0. The norm loss has a = σ/γ and b = 2λσ/γ, where σ = ‖r‖ changes with z.
 
+With sparse errors, the errors are eliminated and the problem in z has a quadratic model at every z,
+which takes the place of F (section "sparse errors").
+
 Q and c may be products in float32: they are a model that provides steps. Certificates are computed
 in float64 from the atoms (`_correct_model`, `_check`).
 
@@ -71,6 +74,14 @@ _SMALL_STEP = 0.03  # sweeps skip violations below this: they determine signs, n
 _PRODUCT_COST = 24  # cost of one product on its own, in entries of a matrix product
 _SELECTION_STEPS = 40
 _CACHE_LINE = 64  # bytes
+_MAX_MODELS = 100  # of a working set with sparse errors
+_MAX_LOOSE_MODELS = 4  # of one that is about to grow
+_MODEL_TOL = 0.1  # violation of a model's solution relative to the violation where it was made
+_MAX_LENGTHS = 30  # trials of a line search
+_FLAT = 0.1  # part of the first slope at which a line search ends
+_WHOLE = 1e-3  # part of the first slope, beyond zero, at which the whole step is taken
+_LEAST_WEIGHT = 1e-3  # of a feature in a model, which has no minimum if weights are zero
+_CHUNK = 64  # features whose weights change together in a model
 _STRIDE = 64  # correlations that are skipped together if none of them is large
 
 
@@ -86,6 +97,7 @@ class Shared(NamedTuple):
     tol: float
     mean_square: float  # mean squared norm of the atoms
     dense_size: int  # expected supports beyond this may be DENSE
+    error_weight: float  # γₑ, or 0 where there are no sparse errors
 
 
 class Block(NamedTuple):
@@ -108,6 +120,8 @@ class Block(NamedTuple):
     ridge: NDArray
     loosely_solved: NDArray  # the working set is solved to _LOOSE only
     certificates: NDArray  # of the working set until OPTIMAL; infinite if INACCURATE
+    errors: NDArray  # sparse errors of samples whose status is OPTIMAL, if there are any
+    kept_weights: NDArray  # of the features in `kept_products`, if there are sparse errors
 
 
 # Mutable scalars are fields of records: Numba passes the other scalars by value.
@@ -121,6 +135,8 @@ _PENALTIES = np.dtype(
         ("floor", np.float64),
         ("anchor_square", np.float64),  # ‖r‖² at the anchor
         ("norm_loss", np.bool_),
+        ("error_l1", np.float64),  # α = aγₑ
+        ("error_ridge", np.float64),  # β = bγₑ²
     ]
 )
 _FACTOR_STATE = np.dtype([("size", np.int64), ("ridge", np.float64)])
@@ -163,6 +179,20 @@ class Scratch(NamedTuple):
     products: NDArray  # with the residual
 
 
+class ErrorWork(NamedTuple):
+    """Working memory for sparse errors; `residual` is the difference without the errors."""
+
+    difference: NDArray  # sample minus reconstruction
+    direction: NDArray  # change of the reconstruction along a step
+    correlated: NDArray  # the residual that the correlations belong to
+    weights: NDArray  # of the features in Q; in the precision of the data, as the next
+    chunk: NDArray  # some features of the working set
+    chunk_view: NDArray  # read-only like the atoms: kernels have one signature for both
+    changes: NDArray  # of the weights of these features
+    features: NDArray  # their indices
+    start: NDArray  # coefficients where the model was made
+
+
 class Work(NamedTuple):
     """Working memory for the problem of one sample.
 
@@ -185,6 +215,7 @@ class Work(NamedTuple):
     factor: Factor
     trial: NDArray
     trial_g: NDArray
+    errors: ErrorWork
 
 
 def _record(dtype: np.dtype) -> Any:
@@ -201,6 +232,9 @@ def _aligned(n: int, dtype: np.dtype) -> NDArray:
 def workspace(shared: Shared, capacity: int) -> Work:
     """Allocate working memory for working sets of up to `capacity` atoms."""
     (m, d), own = shared.atoms.shape, shared.atoms.dtype
+    chunk = np.empty((capacity, _CHUNK), own)
+    chunk_view = chunk.view()
+    chunk_view.flags.writeable = False
     n = capacity // 32 * 32 + 48  # more than the capacity, and an odd number of cache lines
     return Work(
         penalties=_record(_PENALTIES),
@@ -232,6 +266,17 @@ def workspace(shared: Shared, capacity: int) -> Work:
         ),
         trial=np.empty(n),
         trial_g=np.empty(n),
+        errors=ErrorWork(
+            difference=np.empty(d),
+            direction=np.empty(d),
+            correlated=np.empty(d),
+            weights=np.empty(d, own),
+            chunk=chunk,
+            chunk_view=chunk_view,
+            changes=np.empty(_CHUNK, own),
+            features=np.empty(d, np.int64),
+            start=np.empty(n),
+        ),
     )
 
 
@@ -882,11 +927,14 @@ def _compute_residual(atoms, working_set, z, sample, residual, scratch):
     _subtract_rows(atoms, rows, weights, count, residual)
 
 
-@_inline
+@_compile
 def _store_residual(shared, block, i, work):
     """Compute the residual of the present coefficients of sample i (`work.residual`)."""
     working_set, z = block.working_sets[i], block.coefficients[i, : block.sizes[i]]
     _compute_residual(shared.atoms, working_set, z, work.sample, work.residual, work.scratch)
+    if shared.error_weight > 0.0:
+        _copy(work.residual, work.errors.difference)
+        _remove_errors(work.penalties, work.errors.difference, work.residual)
 
 
 @_inline
@@ -929,28 +977,306 @@ def _correct_model(shared, working_set, c, z, g, work):
     _update_penalties(penalties, anchor, z, g)
 
 
+# --- sparse errors ---------------------------------------------------------------------------
+
+# With the optimal error of every feature, half the squared residual and the penalties of the errors
+# are a function h of the difference v = x − Aᵀz of every feature: v²/2 up to α = aγₑ, and beyond a
+# parabola of the curvature β/(1 + β), β = bγₑ². Its derivative is the residual v − ε. The model at
+# z has these curvatures as weights W of the features, Q = A W Aᵀ, and g = A(v − ε) at z. The step
+# to its solution descends, and its length is searched: a Newton method, exact as soon as all
+# features keep their sides of ±α.
+
+
+@_compile
+def _error_of(value, penalties):
+    """The error that is optimal for the difference of a feature."""
+    limit = penalties.error_l1
+    return (value - min(max(value, -limit), limit)) / (1.0 + penalties.error_ridge)
+
+
+@_compile
+def _remove_errors(penalties, difference, residual):
+    """The residual: the difference without the errors that are optimal for it."""
+    for k in range(difference.shape[0]):
+        residual[k] = difference[k] - _error_of(difference[k], penalties)
+
+
+@_compile
+def _curvature(value, penalties):
+    """The curvature of h at a difference."""
+    steep = abs(value) <= penalties.error_l1
+    return 1.0 if steep else penalties.error_ridge / (1.0 + penalties.error_ridge)
+
+
+@_compile
+def _distance(x, y):
+    total = 0.0
+    for k in range(x.shape[0]):
+        total += (x[k] - y[k]) * (x[k] - y[k])
+    return np.sqrt(total)
+
+
+@_compile
+def _empty_factor(capacity, factor):
+    factor.state.size = 0
+    for p in range(capacity):
+        factor.contains[p] = 0
+
+
+@_compile
+def _begin_errors(shared, block, i, work):
+    """Load the residual that the correlations belong to, and the weights of the features."""
+    errors = work.errors
+    _copy(work.residual, errors.correlated)
+    _store_residual(shared, block, i, work)
+    if block.status[i] == WAITING:
+        _copy(block.kept_weights[i], errors.weights)
+        return
+    # At z = 0 slopes of chords in place of curvatures: their model is above the objective.
+    limit, own = work.penalties.error_l1, errors.weights.dtype.type
+    for k in range(errors.weights.shape[0]):
+        value = errors.difference[k]
+        errors.weights[k] = own(work.residual[k] / value) if abs(value) > limit else own(1.0)
+
+
 @_inline
-def _solve_working_set(shared, block, i, work):
-    """Solve sample i on its working set; returns whether that succeeded."""
-    w, penalties, loosely = block.sizes[i], work.penalties, work.progress.loosely
+def _keep_errors(block, i, work):
+    """Keep Q of the first atoms of the working set, and its weights, until sample i continues."""
+    block.n_kept[i] = min(work.progress.size, block.kept_products.shape[1])
+    for p in range(block.n_kept[i]):
+        for q in range(p + 1):
+            block.kept_products[i, p, q] = work.Q[p, q]
+    _copy(work.errors.weights, block.kept_weights[i])
+
+
+@_inline
+def _add_weighted_tile(X, weights, row0, row1, columns, q, Q, p0, p1):
+    """Add the weighted products of two rows of X with four, columns[q : q + 4], to Q."""
+    own = X.dtype.type
+    col0, col1, col2, col3 = columns[q], columns[q + 1], columns[q + 2], columns[q + 3]
+    s00, s01, s02, s03 = own(0.0), own(0.0), own(0.0), own(0.0)
+    s10, s11, s12, s13 = own(0.0), own(0.0), own(0.0), own(0.0)
+    for k in range(weights.shape[0]):
+        x0, x1 = weights[k] * X[row0, k], weights[k] * X[row1, k]
+        s00 += x0 * X[col0, k]
+        s01 += x0 * X[col1, k]
+        s02 += x0 * X[col2, k]
+        s03 += x0 * X[col3, k]
+        s10 += x1 * X[col0, k]
+        s11 += x1 * X[col1, k]
+        s12 += x1 * X[col2, k]
+        s13 += x1 * X[col3, k]
+    Q[p0, q] += s00
+    Q[p0, q + 1] += s01
+    Q[p0, q + 2] += s02
+    Q[p0, q + 3] += s03
+    if p1 > p0:
+        Q[p1, q] += s10
+        Q[p1, q + 1] += s11
+        Q[p1, q + 2] += s12
+        Q[p1, q + 3] += s13
+
+
+@_compile
+def _add_weighted(X, weights, atoms, start, stop, Q):
+    """Add the weighted products of the rows `atoms` of X from `start` to `stop` with those up to
+    them to the lower triangle of Q."""
+    own, p = X.dtype.type, start
+    while p < stop:
+        after = min(p + 1, stop - 1)
+        row0, row1, q = atoms[p], atoms[after], 0
+        while q + 4 <= after + 1:
+            _add_weighted_tile(X, weights, row0, row1, atoms, q, Q, p, after)
+            q += 4
+        while q < after + 1:
+            sum0, sum1, col = own(0.0), own(0.0), atoms[q]
+            for k in range(weights.shape[0]):
+                sum0 += weights[k] * X[row0, k] * X[col, k]
+                sum1 += weights[k] * X[row1, k] * X[col, k]
+            Q[p, q] += sum0
+            if after > p:
+                Q[after, q] += sum1
+            q += 1
+        p += 2
+
+
+@_compile
+def _mirror(Q, start, stop):
+    for p in range(start, stop):
+        for q in range(p):
+            Q[q, p] = Q[p, q]
+
+
+@_compile
+def _extend_weighted(shared, block, i, start, stop, work):
+    """Q of the atoms from `start` to `stop` of the working set of sample i."""
+    Q, kept = work.Q, start
+    if start == 0:
+        kept = min(block.n_kept[i], stop)
+    for p in range(start, stop):
+        for q in range(p + 1):
+            Q[p, q] = block.kept_products[i, p, q] if p < kept else 0.0
+    _add_weighted(shared.atoms, work.errors.weights, block.working_sets[i], kept, stop, Q)
+    _mirror(Q, start, stop)
+
+
+@_compile
+def _add_changes(shared, block, i, first, count, work):
+    """Add the products of `count` listed features, from the `first`, times their changes to Q."""
+    errors, w, working_set = work.errors, block.sizes[i], block.working_sets[i]
+    chunk, order = errors.chunk, work.scratch.positions
+    for p in range(w):
+        order[p] = p
+        for n in range(count):
+            chunk[p, n] = shared.atoms[working_set[p], errors.features[first + n]]
+    _add_weighted(errors.chunk_view, errors.changes[:count], order, np.int64(0), w, work.Q)
+
+
+@_compile
+def _list_changed(penalties, errors):
+    """List the features whose weights are not their curvatures; returns their number."""
+    own, weights, count = errors.weights.dtype.type, errors.weights, np.int64(0)
+    for k in range(weights.shape[0]):
+        errors.features[count] = k
+        curvature = max(_curvature(errors.difference[k], penalties), _LEAST_WEIGHT)
+        count += weights[k] != own(curvature)
+    return count
+
+
+@_compile
+def _follow_weights(shared, block, i, work):
+    """Bring Q to the curvatures of the features at the present difference."""
+    errors, w, weights = work.errors, block.sizes[i], work.errors.weights
+    count = _list_changed(work.penalties, errors)
+    if count == 0:
+        return
+    _empty_factor(w, work.factor)
+    few = 2 * count <= weights.shape[0]
+    for n in range(count):
+        k = errors.features[n]
+        new = max(_curvature(errors.difference[k], work.penalties), _LEAST_WEIGHT)
+        errors.changes[n % _CHUNK] = new - weights[k]
+        weights[k] = new
+        if few and (n + 1 == count or (n + 1) % _CHUNK == 0):
+            _add_changes(shared, block, i, n - n % _CHUNK, n % _CHUNK + 1, work)
+    if few:
+        _mirror(work.Q, np.int64(0), w)
+    else:
+        block.n_kept[i] = 0
+        _extend_weighted(shared, block, i, np.int64(0), w, work)
+
+
+@_compile
+def _make_model(shared, block, i, work):
+    """The model of sample i at its coefficients, with which the anchor agrees."""
+    w, anchor, errors = block.sizes[i], work.anchor, work.errors
     z, c, g = block.coefficients[i, :w], work.c[:w], work.g[:w]
-    tol = _LOOSE if loosely else 0.1 * shared.tol
-    violation, solved = np.inf, False
-    for _ in range(_MAX_CORRECTIONS):
-        _solve_model(c, z, g, work, tol)
-        if loosely:
-            solved = True
-            break
-        previous = violation
-        _correct_model(shared, block.working_sets[i], c, z, g, work)
-        used, unused = _violations(g, z, penalties.l1, penalties.ridge)
-        violation = max(used, unused)
-        solved = violation <= 0.4 * shared.tol
-        if solved or not violation < 0.9 * previous:
-            break
-    block.l1[i], block.ridge[i] = penalties.l1, penalties.ridge
-    block.loosely_solved[i], block.certificates[i] = loosely, violation
-    return solved
+    if z.any():
+        _follow_weights(shared, block, i, work)
+    square = 0.0
+    for k in range(errors.weights.shape[0]):
+        square += work.residual[k] * work.residual[k] / errors.weights[k]
+    work.penalties.anchor_square = square
+    for p in range(w):
+        c[p], anchor.z[p], anchor.g[p], errors.start[p] = g[p], z[p], g[p], z[p]
+    for p in range(w):
+        if z[p] != 0.0:
+            for q in range(w):
+                c[q] += z[p] * work.Q[p, q]
+
+
+@_compile
+def _error_slope(penalties, difference, direction, length):
+    """Derivatives of Σ h(v − length·direction) by the length."""
+    limit, flat = penalties.error_l1, penalties.error_ridge / (1.0 + penalties.error_ridge)
+    slope, curvature = 0.0, 0.0
+    for k in range(difference.shape[0]):
+        value = difference[k] - length * direction[k]
+        inside = min(max(value, -limit), limit)
+        slope -= (inside + flat * (value - inside)) * direction[k]
+        curvature += (1.0 if inside == value else flat) * direction[k] * direction[k]
+    return slope, curvature
+
+
+@_compile
+def _penalty_slope(z, start, length, l1, ridge):
+    """Derivatives from the left of the penalties along the step from `start` to z."""
+    slope, curvature = 0.0, 0.0
+    for p in range(z.shape[0]):
+        move = z[p] - start[p]
+        value = start[p] + length * move if length < 1.0 else z[p]
+        side = value if value != 0.0 else (start[p] if start[p] != 0.0 else move)
+        slope += (ridge * value + l1 * _sign(side)) * move
+        curvature += ridge * move * move
+    return slope, curvature
+
+
+@_compile
+def _search_length(penalties, errors, z, start):
+    """The length of the step from `start` to z, at most 1, up to which the objective decreases.
+
+    The slope along the step increases: Newton steps between lengths known to be too short and too
+    long.
+    """
+    l1, ridge = penalties.l1, penalties.ridge
+    short, long, length, first = 0.0, 1.0, 0.0, 0.0
+    for trial in range(_MAX_LENGTHS):
+        slope, curvature = _error_slope(penalties, errors.difference, errors.direction, length)
+        slope_z, curvature_z = _penalty_slope(z, start, length, l1, ridge)
+        slope, curvature = slope + slope_z, curvature + curvature_z
+        if trial == 0:
+            if not slope < 0.0:
+                return 0.0
+            first, length = -slope, 1.0
+            continue
+        if slope <= 0.0 and (length == 1.0 or slope >= -_FLAT * first):
+            return length
+        if length == 1.0 and slope <= _WHOLE * first:
+            return length
+        if slope < 0.0:
+            short = length
+        else:
+            long = length
+        length -= slope / curvature
+        if not short < length < long:
+            length = 0.5 * (short + long)
+    return short
+
+
+@_inline
+def _step_with_errors(shared, block, i, work):
+    """Go from the coefficients `start` towards those of sample i as far as the objective decreases;
+    returns whether it did."""
+    w, errors, count = block.sizes[i], work.errors, np.int64(0)
+    z, start = block.coefficients[i, :w], errors.start
+    rows, moves = work.scratch.indices, work.trial
+    for k in range(errors.direction.shape[0]):
+        errors.direction[k] = 0.0
+    for p in range(w):
+        if z[p] != start[p]:
+            rows[count], moves[count] = block.working_sets[i, p], start[p] - z[p]
+            count += 1
+    _subtract_rows(shared.atoms, rows, moves, count, errors.direction)
+    length = _search_length(work.penalties, errors, z, start)
+    if length < 1.0:
+        for p in range(w):
+            z[p] = start[p] + length * (z[p] - start[p])
+    for k in range(errors.direction.shape[0]):
+        errors.difference[k] -= length * errors.direction[k]
+    _remove_errors(work.penalties, errors.difference, work.residual)
+    return length > 0.0
+
+
+@_compile
+def _store_errors(penalties, difference, errors):
+    """Store the sparse errors; returns the violation of their conditions, which is rounding."""
+    limit, ridge, worst = penalties.error_l1, penalties.error_ridge, 0.0
+    for k in range(difference.shape[0]):
+        error = _error_of(difference[k], penalties)
+        errors[k] = error
+        slope = difference[k] - error - ridge * error
+        worst = max(worst, abs(slope - _sign(error) * limit) if error != 0.0 else 0.0)
+    return worst / limit
 
 
 # --- correlations with all atoms -------------------------------------------------------------
@@ -1059,6 +1385,8 @@ def _update_correlations(shared, block, i, work):
 @_compile
 def _residual_distance(shared, block, i, work):
     """Bound on the distance of the residual to that of the coefficients `work.correlated_z`."""
+    if shared.error_weight > 0.0:
+        return _distance(work.residual, work.errors.correlated)
     z, correlated_z, w = block.coefficients, work.correlated_z, block.sizes[i]
     rows, moves = work.scratch.indices, work.scratch.weights
     count, total = np.int64(0), 0.0
@@ -1132,6 +1460,60 @@ def _check(shared, block, i, work):
 # --- one sample ------------------------------------------------------------------------------
 
 
+@_compile
+def _exact_violation(shared, block, i, work):
+    """Compute the correlations of the working set with the residual in float64 (`work.g`); returns
+    the largest violation."""
+    w, products, penalties = block.sizes[i], work.scratch.products, work.penalties
+    _multiply_rows(shared.atoms, block.working_sets[i], w, work.residual, products)
+    _copy(products[:w], work.g)
+    used, unused = _violations(work.g[:w], block.coefficients[i, :w], penalties.l1, penalties.ridge)
+    return max(used, unused)
+
+
+@_inline
+def _solve_working_set(shared, block, i, work):
+    """Solve sample i on its working set; returns whether that succeeded.
+
+    The model is corrected until it agrees with the data. With sparse errors every step has a model
+    of its own.
+    """
+    w, penalties, loosely = block.sizes[i], work.penalties, work.progress.loosely
+    z, c, g = block.coefficients[i, :w], work.c[:w], work.g[:w]
+    with_errors, goal, violation = shared.error_weight > 0.0, 0.4 * shared.tol, np.inf
+    tol = _LOOSE if loosely else 0.1 * shared.tol
+    n_rounds, model_tol = _MAX_CORRECTIONS, _MODEL_TOL
+    if with_errors:
+        goal, n_rounds = (_LOOSE, _MAX_LOOSE_MODELS) if loosely else (goal, _MAX_MODELS)
+        violation = _exact_violation(shared, block, i, work)
+    for _ in range(n_rounds):
+        if with_errors:
+            if violation <= goal:
+                break
+            _make_model(shared, block, i, work)
+            tol = max(0.25 * goal, model_tol * violation)
+        _solve_model(c, z, g, work, tol)
+        if with_errors:
+            moved = _step_with_errors(shared, block, i, work)
+            violation = _exact_violation(shared, block, i, work)
+            # Rounding in a model that is not solved exactly may hide the descent.
+            if not moved and model_tol == 0.0:
+                break
+            model_tol = _MODEL_TOL if moved else 0.0
+        elif loosely:
+            break
+        else:
+            previous = violation
+            _correct_model(shared, block.working_sets[i], c, z, g, work)
+            used, unused = _violations(g, z, penalties.l1, penalties.ridge)
+            violation = max(used, unused)
+            if violation <= goal or not violation < 0.9 * previous:
+                break
+    block.l1[i], block.ridge[i] = penalties.l1, penalties.ridge
+    block.loosely_solved[i], block.certificates[i] = loosely, violation
+    return loosely or violation <= goal
+
+
 @_inline
 def _begin(shared, block, i, first_size, work):
     """Load sample i: with a first working set if it is new, else as it was left."""
@@ -1150,10 +1532,12 @@ def _begin(shared, block, i, first_size, work):
     penalties.l1, penalties.ridge, penalties.lam = block.l1[i], block.ridge[i], shared.lam
     penalties.gamma, penalties.floor = block.gammas[i], block.floors[i]
     penalties.norm_loss = shared.norm_loss
+    penalties.error_l1 = penalties.l1 * shared.error_weight
+    penalties.error_ridge = penalties.ridge * shared.error_weight**2
     penalties.anchor_square = _dot(work.sample, work.sample)
-    factor.state.size = 0
-    for p in range(block.working_sets.shape[1]):
-        factor.contains[p] = 0
+    _empty_factor(block.working_sets.shape[1], factor)
+    if shared.error_weight > 0.0:
+        _begin_errors(shared, block, i, work)
     block.status[i] = ACTIVE
 
 
@@ -1162,6 +1546,10 @@ def _extend_model(shared, block, i, work):
     """Extend the model, its anchor and `correlated_z` by the atoms added to the working set."""
     Q, anchor, progress = work.Q, work.anchor, work.progress
     start, stop = progress.size, block.sizes[i]
+    if shared.error_weight > 0.0:
+        _extend_weighted(shared, block, i, start, stop, work)
+        progress.size = stop
+        return
     _gather(shared, block, i, start, stop, work)
     for p in range(start, stop):
         work.correlated_z[p] = block.coefficients[i, p]
@@ -1179,7 +1567,7 @@ def _improve(shared, block, i, work):
         solved = _solve_working_set(shared, block, i, work)
         if shared.atoms.itemsize == 4:
             return solved and block.l1[i] >= 2.0 * work.progress.error
-    elif not block.loosely_solved[i]:
+    elif not block.loosely_solved[i] and shared.error_weight == 0.0:
         _store_residual(shared, block, i, work)
     return True
 
@@ -1204,10 +1592,21 @@ def _check_all(shared, block, i, work):
 @_inline
 def _leave(shared, block, i, work, status):
     """Store the residual of sample i, with which the driver continues."""
-    if block.loosely_solved[i]:
+    if block.loosely_solved[i] and shared.error_weight == 0.0:
         _store_residual(shared, block, i, work)
     _copy(work.residual, block.residuals[i])
+    if shared.error_weight > 0.0:
+        _keep_errors(block, i, work)
     block.status[i] = status
+
+
+@_inline
+def _finish(shared, block, i, work):
+    """Mark sample i as optimal, and store its errors."""
+    if shared.error_weight > 0.0:
+        violation = _store_errors(work.penalties, work.errors.difference, block.errors[i])
+        block.certificates[i] = max(block.certificates[i], violation)
+    block.status[i] = OPTIMAL
 
 
 @_compile
@@ -1253,7 +1652,7 @@ def solve(rows, work, shared, block, first_size):
             if n_added == _UNDECIDED or dense:
                 _leave(shared, block, i, work, DENSE if dense else WAITING)
             elif n_added == 0 and not block.loosely_solved[i]:
-                block.status[i] = OPTIMAL
+                _finish(shared, block, i, work)
             else:
                 progress.loosely = (
                     progress.current

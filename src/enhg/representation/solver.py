@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
@@ -20,6 +19,7 @@ from enhg.representation._blocks import (
     row_norms,
     row_slices,
     solve_block,
+    with_unit_atoms,
 )
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import GammaScale, Loss, Problem, Representation
@@ -73,7 +73,7 @@ def self_representation(
     error_weight : float, default=None
         Weight γₑ of a sparse error ε in single features, which models shadows and occlusions: the
         residual becomes xᵢ − Σⱼ zⱼxⱼ − ε, with the penalty γₑ‖ε‖₁ + lam·γₑ²‖ε‖². This is the same
-        problem over the atoms [X, I/γₑ] and stores d×d more numbers. None: no such error.
+        problem over the atoms [X, I/γₑ]. None: no such error.
     tol : float, default=1e-4
         Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.
     memory_budget : int, default=None
@@ -103,6 +103,11 @@ def self_representation(
     large are solved for their residual, of n_features unknowns, by conjugate gradients on many
     samples at once. Both end with the same certificate.
 
+    With the squared loss sparse errors are eliminated: ε is xᵢ − Σⱼ zⱼxⱼ soft-thresholded at aγₑ
+    and divided by 1 + bγₑ², and z minimizes a smooth loss of single features. With the norm loss,
+    for large supports and for samples that do not reach `tol` otherwise, the atoms I/γₑ are stored,
+    d×d numbers.
+
     z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1 (unit-length samples), so that the paper's
     γ = 0.18 on the absolute scale gives z = 0 for every sample. On the relative scale, a sample
     whose correlations |xⱼᵀxᵢ| are all at most 4ε‖xⱼ‖‖xᵢ‖, with ε the precision of the data, counts
@@ -125,15 +130,27 @@ def self_representation(
         check_whole("memory_budget", memory_budget, 1, hint="(bytes)")
     samples, atoms = _check_data(X, dictionary)
     excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
-    n_atoms = len(atoms)
-    if error_weight is not None:
-        atoms = _with_unit_atoms(atoms, error_weight)
-    samples, atoms = _within_range(samples, atoms)
+    n_atoms, eliminated = len(atoms), 0.0
+    if error_weight is not None and loss == "squared":
+        eliminated = float(error_weight)
+    elif error_weight is not None:
+        atoms = with_unit_atoms(atoms, error_weight)
+    samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
     budget = int(_PART_OF_FREE_MEMORY * free_memory()) if memory_budget is None else memory_budget
     with ThreadTeam(n_jobs) as team, reporting(progress, "elastic nets") as report:
-        rows = _solve(samples, atoms, excluded, problem, tol, budget, team, report)
+        rows = _solve(samples, atoms, excluded, problem, tol, budget, team, report, eliminated)
+    if error_weight is not None and not eliminated:
+        rows = rows.split(n_atoms, error_weight)
     _warn_of_large_certificates(rows.certificate, tol)
-    return _representation(rows, samples, atoms, n_atoms, error_weight)
+    return Representation(
+        rows.coefficients,
+        rows.certificate,
+        rows.l1,
+        rows.ridge,
+        samples,
+        atoms[:n_atoms],
+        rows.errors,
+    )
 
 
 def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, NDArray]:
@@ -152,22 +169,19 @@ def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, ND
     return samples.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
 
 
-def _with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
-    """Return the atoms [A, I/γₑ]."""
-    own = atoms.dtype.type
-    return np.vstack([atoms, np.eye(atoms.shape[1], dtype=own) / own(error_weight)])
+def _within_range(samples: NDArray, atoms: NDArray, unit: float = 0.0) -> tuple[NDArray, NDArray]:
+    """Return samples and atoms in a precision whose range contains sums of their products.
 
-
-def _within_range(samples: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
-    """Return samples and atoms in a precision whose range contains sums of their products."""
-    largest = max(float(max(A.max(), -A.min())) for A in (samples, atoms))
+    `unit` is the non-zero of the atoms I/γₑ if they are not stored.
+    """
+    largest = max(unit, *(float(max(A.max(), -A.min())) for A in (samples, atoms)))
     limits = np.finfo(samples.dtype)
     margin = float(samples.shape[1]) / limits.eps
     if largest == 0 or np.sqrt(limits.tiny * margin) < largest < np.sqrt(limits.max / margin):
         return samples, atoms
     if samples.dtype == np.float32:
         wide = samples.astype(np.float64)
-        return _within_range(wide, wide if atoms is samples else atoms.astype(np.float64))
+        return _within_range(wide, wide if atoms is samples else atoms.astype(np.float64), unit)
     raise InputError(
         f"X must have products within the range of float64, got a largest entry of {largest:g}; "
         "scale the samples first",
@@ -184,16 +198,17 @@ def _solve(
     budget: int,
     team: ThreadTeam,
     report: Callable[[int, int], None],
+    error_weight: float,
 ) -> SolvedRows:
     """Solve all samples; those that do not reach `tol` in float32 once more in float64."""
-    rows = _solve_blocks(samples, atoms, excluded, problem, tol, budget, team, report)
+    rows = _solve_blocks(samples, atoms, excluded, problem, tol, budget, team, report, error_weight)
     failed = np.flatnonzero(_exceeds(rows.certificate, tol))
     if samples.dtype == np.float64 or len(failed) == 0:
         return rows
     # Where the l1 penalty is small, the rounding of float32 products alone exceeds it.
     again = _solve_blocks(
         samples[failed].astype(np.float64), atoms.astype(np.float64), excluded[failed],
-        problem, tol, budget, team, lambda done, total: None,
+        problem, tol, budget, team, lambda done, total: None, error_weight,
     )  # fmt: skip
     return rows.replace(failed, again)
 
@@ -207,19 +222,27 @@ def _solve_blocks(
     budget: int,
     team: ThreadTeam,
     report: Callable[[int, int], None],
+    error_weight: float,
 ) -> SolvedRows:
     n, m, itemsize = len(samples), len(atoms), samples.itemsize
+    n_columns = m
     gram = np.empty((0, 0), samples.dtype)
     row_bytes = (m + 8 * samples.shape[1]) * itemsize + FIRST_CAPACITY * 16
-    if m * m * itemsize + min(n, _MAX_BLOCK_ROWS) * row_bytes <= budget and m <= 4 * n:
+    if error_weight:
+        n_columns = m + samples.shape[1]
+        row_bytes += (8 + 2 * itemsize) * samples.shape[1]  # errors, weights, coefficients of I/γₑ
+        row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
+    elif m * m * itemsize + min(n, _MAX_BLOCK_ROWS) * row_bytes <= budget and m <= 4 * n:
         gram = team.gram(atoms)
     else:
         row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
-    dictionary = Dictionary(atoms, gram, row_norms(atoms))
+    dictionary = Dictionary(atoms, gram, row_norms(atoms), error_weight)
     n_rows = int(np.clip((budget - gram.nbytes) // row_bytes, 1, _MAX_BLOCK_ROWS))
     # Iterations on the residual use two rows for a sample.
-    spare = (budget - gram.nbytes - n_rows * row_bytes) // (m * itemsize)
-    buffer = np.empty((max(2, min(n, n_rows) + int(np.clip(spare, 0, n_rows))), m), samples.dtype)
+    spare = (budget - gram.nbytes - n_rows * row_bytes) // (n_columns * itemsize)
+    buffer = np.empty(
+        (max(2, min(n, n_rows) + int(np.clip(spare, 0, n_rows))), n_columns), samples.dtype
+    )
     solved = []
     for block in row_slices(n, n_rows):
         solved.append(
@@ -242,16 +265,3 @@ def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
             "Increase tol or decrease gamma: the l1 penalty is close to the rounding of the data",
             stacklevel=3,
         )
-
-
-def _representation(
-    rows: SolvedRows, samples: NDArray, atoms: NDArray, n_atoms: int, error_weight: float | None
-) -> Representation:
-    """Return the result, with the coefficients of unit atoms as sparse errors."""
-    Z, sparse_errors = rows.coefficients, None
-    if error_weight is not None:
-        sparse_errors = sparse.csr_array(Z[:, n_atoms:]) / float(error_weight)
-        Z = sparse.csr_array(Z[:, :n_atoms])
-    return Representation(
-        Z, rows.certificate, rows.l1, rows.ridge, samples, atoms[:n_atoms], sparse_errors
-    )

@@ -21,7 +21,7 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 _CANDIDATES = ("zero_mean", "smooth", "whiten")
 _MIN_SAMPLES, _MAX_SAMPLES = 100, 1500
-# The sparse errors that go with whitening take the square of the number of features.
+# The sparse errors that go with whitening may take the square of the number of features.
 _MAX_WHITENED_FEATURES = 8192
 # γₑ of whitened samples, chosen on faces; varied in docs/quality.md.
 _WHITENED_ERROR_WEIGHT = 0.5
@@ -29,8 +29,8 @@ _WHITENED_ERROR_WEIGHT = 0.5
 # pieces, and whitened samples have few more than 10 coefficients.
 _MEMBERS = 10
 _STARTS = 5  # of the maximization of modularity
-# Samples whose errors are counted before all are whitened. Where most features have an error, as of
-# embeddings of networks, a sample takes far longer than without errors.
+# Samples whose errors are counted before all are whitened: where most features have an error, as of
+# embeddings of networks, errors are not sparse.
 _PROBED = 3
 
 

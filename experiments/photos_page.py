@@ -1,0 +1,82 @@
+"""The page docs/photos.md, from the stored scores on folders of photographs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.paths import TEMPLATES
+from experiments.photos import FEATURES, NETWORK, RUNS
+from experiments.quality import OURS
+from experiments.tabular import markdown, mean_cells, read_records
+
+Record = dict[str, str]
+
+
+def page(file: Path) -> str:
+    """Return the page from the file of scores."""
+    rows = read_records(file)
+    folders = list(dict.fromkeys(row["folder"] for row in rows))
+    return (
+        (TEMPLATES / "photos.md")
+        .read_text(encoding="utf-8")
+        .format(
+            runs=RUNS,
+            features=_feature_table(rows, folders),
+            clustering=_method_table(rows, folders, "clustering", "", ("ac", "nmi")),
+            few=_method_table(rows, folders, "classification", "5 per class", ("accuracy",)),
+            tenth=_method_table(rows, folders, "classification", "10%", ("accuracy",)),
+            counts=_count_table(rows, folders),
+        )
+    )
+
+
+def _scores(rows: list[Record], score: str, **fixed: str) -> list[float]:
+    chosen = [row for row in rows if all(row[name] == value for name, value in fixed.items())]
+    return [float(row[score]) for row in chosen if row[score] != ""]
+
+
+def _feature_table(rows: list[Record], folders: list[str]) -> str:
+    """AC / NMI of the default by folder and features, and the seconds that the features take."""
+    lines = []
+    for folder in folders:
+        texts = []
+        for features in FEATURES:
+            fixed = {"folder": folder, "features": features, "task": "clustering", "method": OURS}
+            texts.append(
+                " / ".join(
+                    mean_cells([_scores(rows, s, **fixed)], mark_best=False)[0]
+                    for s in ("ac", "nmi")
+                )
+            )
+        lines.append([folder, *texts])
+    return markdown(["folder", *FEATURES], lines).strip()
+
+
+def _method_table(
+    rows: list[Record], folders: list[str], task: str, labels: str, scores: tuple[str, ...]
+) -> str:
+    """Mean ± standard deviation of every method on features of the network; the best is bold."""
+    shown = [
+        row
+        for row in rows
+        if row["task"] == task and row["features"] == NETWORK and row["labels"] == labels
+    ]
+    methods = list(dict.fromkeys(row["method"] for row in shown))
+    lines = []
+    for folder in folders:
+        for score in scores:
+            columns = [_scores(shown, score, folder=folder, method=name) for name in methods]
+            name = {"ac": "AC", "nmi": "NMI"}.get(score, score)
+            lines.append([folder, name, *mean_cells(columns)])
+    return markdown(["folder", "", *methods], lines).strip()
+
+
+def _count_table(rows: list[Record], folders: list[str]) -> str:
+    lines = []
+    for folder in folders:
+        counts = [row for row in rows if row["folder"] == folder and row["task"] == "count"]
+        estimates = ", ".join(
+            row["estimate"] + (" (reliable)" if row["reliable"] == "yes" else "") for row in counts
+        )
+        lines.append([folder, counts[0]["classes"], estimates])
+    return markdown(["folder", "classes", "estimated clusters"], lines).strip()

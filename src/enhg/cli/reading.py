@@ -1,0 +1,298 @@
+"""Input of a run: samples of a file, or pixels or features of a folder of images."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from enhg.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from enhg.cli.terminal import Stages
+    from enhg.features import ImageFeatures
+    from enhg.io import Samples
+    from enhg.io.images import ImageFolder
+
+_CACHE = ".enhg-cache"
+_NAMES = {
+    "efficientnet-lite0": "features of a small network (EfficientNet-Lite0)",
+    "hog": "edges and colors (HOG)",
+}
+_OWN = "features of a network"
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of the user's own: the options that start with ``--model``."""
+
+    file: Path | None = None
+    size: tuple[int, int] | None = None
+    mean: tuple[float, ...] | None = None
+    std: tuple[float, ...] | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What to read, and how: the options of a command that concern its input."""
+
+    source: Path
+    key: str | None = None
+    size: tuple[int, int] | None = None
+    color: bool = False
+    features: str = "auto"
+    network: Network = Network()
+    images: Path | None = None
+    strict: bool = False
+    cache: Path | None = None
+    jobs: int | None = None
+
+    @cached_property
+    def listing(self) -> ImageFolder:
+        """The images of a folder, listed once."""
+        from enhg.io.images import list_images
+
+        return list_images(self.source)
+
+    def check(self) -> None:
+        """Raise InputError for options that contradict each other or the input."""
+        if not self.source.exists():
+            raise InputError(f"{self.source}: no such file or folder")
+        is_folder = self.source.is_dir()
+        pixels = self.size is not None or self.color
+        own = self.network.file
+        if not is_folder and (self.features != "auto" or own is not None):
+            raise InputError(f"{self.source}: features are made of a folder of images, got a file")
+        if is_folder and self.key is not None:
+            raise InputError(
+                f"{self.source}: key must be None for a folder, which has no named arrays",
+                parameter="key",
+            )
+        if not is_folder and self.color:
+            raise InputError(
+                f"{self.source}: color is for a folder of images, got a file", parameter="color"
+            )
+        if is_folder and self.images is not None:
+            raise InputError(
+                f"{self.source}: images must be None for a folder, which holds them itself",
+                parameter="images",
+            )
+        if self.images is not None and not self.images.is_dir():
+            raise InputError(f"{self.images}: images must be a folder", parameter="images")
+        if pixels and (self.features in ("network", "hog") or own is not None):
+            raise InputError("size and color are for pixels, which are not requested")
+        if own is not None and self.features not in ("auto", "network"):
+            raise InputError(f"a model is for network features, got features {self.features!r}")
+        if own is None and self.network != Network():
+            raise InputError("size, mean, std and output of a model are for one of --model")
+        if own is not None and not own.is_file():
+            raise InputError(f"{own}: no such file")
+
+
+def cache_folder(out: Path, no_cache: bool) -> Path | None:
+    """The folder beside the results that keeps features and coefficients for the next run."""
+    return None if no_cache else out.resolve().parent / _CACHE
+
+
+def read(stages: Stages, reading: Reading, min_samples: int = 2) -> Samples:
+    """Read the samples, with a stage for it."""
+    with stages.stage("read", "reading") as progress:
+        samples = (
+            _read_folder(reading, progress)
+            if reading.source.is_dir()
+            else _read_file(reading, progress)
+        )
+        if len(samples.X) < min_samples:
+            raise _too_few(samples)
+    return samples
+
+
+def read_alike(
+    stages: Stages,
+    reading: Reading,
+    image_shape: tuple[int, ...] | None,
+    recipe: dict[str, Any] | None,
+) -> Samples:
+    """Read samples in the way in which those of a model were made."""
+    with stages.stage("read", "reading") as progress:
+        if not reading.source.is_dir():
+            return _read_file(reading, progress)
+        if recipe is not None:
+            from enhg.features import ImageFeatures
+
+            try:
+                features = ImageFeatures.from_recipe(recipe, n_jobs=reading.jobs)
+            except InputError as error:
+                raise InputError(f"the features of the model cannot be made: {error}") from error
+            samples = _extract(reading, features, progress)
+            name = _NAMES.get(str(features.model), _OWN)
+            return replace(samples, description=f"{name}, as those of the model")
+        if image_shape is None:
+            raise InputError(
+                f"{reading.source}: must be a file, since the model was made from a file of "
+                "features that does not say how they were made; enhg features writes one that does"
+            )
+        size, color = (image_shape[0], image_shape[1]), len(image_shape) == 3
+        samples = _read_pixels(replace(reading, size=size, color=color), progress)
+        return replace(samples, description="pixels, as those of the model")
+
+
+def open_given(
+    reading: Reading, file: Path | None, from_folders: bool
+) -> Callable[[Samples], NDArray]:
+    """Check the labels that are given as far as possible without the samples.
+
+    Returns
+    -------
+    callable
+        Gives the labels of the samples, "" for unlabeled.
+    """
+    from enhg.io.labels import labels_from_folders, open_labels
+
+    if from_folders and file is not None:
+        raise InputError("labels must come from a file or from folders, got both")
+    if from_folders:
+        if not reading.source.is_dir():
+            raise InputError(f"{reading.source}: labels from folders need a folder of images")
+        return lambda samples: labels_from_folders(samples.names)
+    assert file is not None
+    opened = open_labels(file)
+    if reading.source.is_dir():  # what is wrong with the names is known before images are read
+        skipped = [image.name for image in reading.listing.skipped]
+        with warnings.catch_warnings(action="ignore"):
+            opened.match(reading.listing.names, None, skipped)
+    return lambda samples: opened.match(
+        samples.names, samples.labels, [image.name for image in samples.skipped]
+    )
+
+
+def check_file(out: Path, overwrite: bool) -> None:
+    """Raise InputError unless a file may be written."""
+    if out.suffix.lower() != ".npz":
+        raise InputError(f"{out}: must be an .npz file", parameter="out")
+    if out.exists() and (not overwrite or out.is_dir()):
+        raise InputError(f"{out}: already exists; set overwrite to replace it")
+    if not out.resolve().parent.is_dir():
+        raise InputError(f"{out.parent}: no such folder")
+    try:
+        with TemporaryFile(dir=out.resolve().parent):
+            pass
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror})") from error
+
+
+def write_features(out: Path, samples: Samples) -> None:
+    """Write features, names and recipe as an .npz file, whole or not at all."""
+    import numpy as np
+
+    from enhg._atomic import atomic_file
+
+    X = samples.X.reshape(len(samples.X), *(samples.image_shape or (-1,)))
+    with atomic_file(out) as part, part.open("xb") as stream:
+        np.savez(
+            stream, X=X, names=np.array(samples.names, dtype=np.str_),
+            recipe=np.array(json.dumps(samples.recipe)),
+        )  # fmt: skip
+
+
+def _too_few(samples: Samples) -> InputError:
+    message = f"{samples.source}: must hold at least two samples, got one"
+    if samples.skipped:
+        first, count = samples.skipped[0], len(samples.skipped)
+        images = "1 image" if count == 1 else f"{count} images"
+        message += f"; {images} could not be read, first: {first.name} ({first.reason})"
+    return InputError(message)
+
+
+def _read_folder(reading: Reading, progress: Any) -> Samples:
+    """Pixels or features of the images of a folder, with a description of which and why."""
+    kind, reason = _choose(reading)
+    if kind == "pixels":
+        samples = _read_pixels(reading, progress)
+        size = "×".join(map(str, (samples.image_shape or ())[:2]))
+        size += ", in color" if reading.color else ""
+        return replace(samples, description=f"pixels ({size}), {reason}")
+    features = _image_features(reading, kind)
+    samples = _extract(reading, features, progress)
+    return replace(samples, description=f"{_NAMES.get(str(features.model), _OWN)}, {reason}")
+
+
+def _choose(reading: Reading) -> tuple[str, str]:
+    """Pixels, network or hog, and why."""
+    from enhg.features.choice import choose_features, has_network
+
+    if reading.network.file is not None:
+        return "network", "as requested"
+    if reading.features != "auto":
+        return reading.features, "as requested"
+    if reading.size is not None or reading.color:
+        return "pixels", "as requested"
+    from enhg.io.images import survey
+
+    images = survey(reading.listing, reading.jobs)
+    sizes = [(width, height) for width, height in images.sizes.tolist()]
+    kind, reason = choose_features(sizes, lambda: images.is_gray)
+    if kind == "network" and not has_network():
+        warnings.warn(
+            "pixels say little about photographs; features of a network say more: "
+            "pip install 'enhg[photos]'",
+            stacklevel=2,
+        )
+        return "pixels", "since features of a network are not installed"
+    return kind, f"since {reason}"
+
+
+def _image_features(reading: Reading, kind: str) -> ImageFeatures:
+    from enhg.features import ImageFeatures
+
+    network = reading.network
+    if network.file is None:
+        model = "hog" if kind == "hog" else "efficientnet-lite0"
+        return ImageFeatures(model, n_jobs=reading.jobs).fit()
+    features = ImageFeatures(
+        network.file, size=network.size, mean=network.mean, std=network.std,
+        output=network.output, n_jobs=reading.jobs,
+    )  # fmt: skip
+    try:
+        return features.fit()
+    except InputError as error:  # "size" of the network is the option --model-size
+        raise InputError(str(error), parameter=f"model_{error.parameter}") from error
+
+
+def _extract(reading: Reading, features: ImageFeatures, progress: Any) -> Samples:
+    from enhg.features import FeatureCache, extract
+    from enhg.io.images import unreadable
+
+    cache = None if reading.cache is None else FeatureCache(reading.cache)
+    samples = extract(
+        reading.listing, features, cache=cache, n_jobs=reading.jobs, progress=progress
+    )
+    if reading.strict and samples.skipped:
+        raise unreadable(reading.source, samples.skipped, len(samples.names))
+    return samples
+
+
+def _read_pixels(reading: Reading, progress: Any) -> Samples:
+    from enhg.io import read_samples
+
+    return read_samples(
+        reading.source, key=reading.key, size=reading.size, gray=not reading.color,
+        on_unreadable="raise" if reading.strict else "skip", n_jobs=reading.jobs,
+        progress=progress,
+    )  # fmt: skip
+
+
+def _read_file(reading: Reading, progress: Any) -> Samples:
+    from enhg.io import read_samples
+    from enhg.io.photos import attach_photos
+
+    samples = read_samples(reading.source, key=reading.key, size=reading.size)
+    return attach_photos(samples, reading.images, n_jobs=reading.jobs, progress=progress)

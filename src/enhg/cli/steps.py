@@ -1,0 +1,224 @@
+"""Steps that the commands share: solving, learning, writing, and the summary at the end."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from enhg.cli import summary
+from enhg.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from enhg.cli.reading import Reading
+    from enhg.cli.terminal import Stages
+    from enhg.io import Samples
+    from enhg.run import Model, Run
+    from enhg.structures.elastic_net import ElasticNetHypergraph
+
+
+OPTIONAL = ("suggestions.csv", "duplicates.csv", "skipped.csv", "thumbnails/*.jpg")
+"""Files that only some runs write."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is written beside labels.csv, the model and the report: options of a command."""
+
+    suggest: int | None = None
+    folders: str | None = None
+    contact_sheets: bool = False
+
+    @property
+    def new(self) -> list[str]:
+        """Folders that must not hold anything of an earlier run."""
+        wanted = {"folders": self.folders is not None, "contact-sheets": self.contact_sheets}
+        return [name for name, is_wanted in wanted.items() if is_wanted]
+
+    def check(self, reading: Reading, out: Path) -> None:
+        """Raise InputError for options that contradict each other or the input."""
+        reading.check()
+        images = reading.source if reading.source.is_dir() else reading.images
+        if images is None and self.new:
+            raise InputError(
+                f"{reading.source}: {' and '.join(self.new)} are of images, got a file without "
+                "them; give their folder as images",
+                parameter="images",
+            )
+        if images is not None and out.resolve().is_relative_to(images.resolve()):
+            raise InputError(
+                f"{out}: must be outside of the folder of the images, {images}, where its pictures "
+                "would be taken for images by the next run",
+                parameter="out",
+            )
+
+
+def fit_structure(
+    stages: Stages,
+    X: NDArray,
+    members: int | None = None,
+    error_weight: float | None = None,
+    cache: Path | None = None,
+    **options: Any,
+) -> ElasticNetHypergraph:
+    """Represent the samples and connect them, or read what an earlier run has kept of this."""
+    note = "(long on the first run only, then cached)"
+    with stages.stage("compile", "importing and compiling", note):
+        from enhg._validation import validated
+        from enhg.io.cache import fit_cached
+        from enhg.run import compile_kernels
+        from enhg.structures.elastic_net import ElasticNetHypergraph
+        from enhg.structures.hyperedges import HyperedgeRule
+
+        compile_kernels(X.dtype)
+    with stages.stage("represent", "reconstructing every sample") as progress:
+        structure = ElasticNetHypergraph(
+            hyperedges=HyperedgeRule(threshold=members),
+            error_weight="auto" if error_weight is None else error_weight or None,
+            **options,
+        )
+        with validated():  # by the reader
+            fitted, _ = fit_cached(structure, X, cache, progress)
+            return fitted
+
+
+def cluster(
+    stages: Stages, samples: Samples, structure: ElasticNetHypergraph, n_clusters: Any, seed: int
+) -> tuple[Model, Run]:
+    """Cluster the samples of a fitted structure."""
+    with stages.stage("cluster", "clustering"):
+        from sklearn.frozen import FrozenEstimator
+
+        from enhg._validation import validated
+        from enhg.learning.clustering import HypergraphClustering
+        from enhg.run import record_clustering
+
+        frozen = FrozenEstimator(structure)
+        model = HypergraphClustering(n_clusters, structure=frozen, random_state=seed)
+        with validated():
+            model.fit(structure.samples_)
+        return model, record_clustering(samples, model)
+
+
+def classify(
+    stages: Stages,
+    samples: Samples,
+    structure: ElasticNetHypergraph,
+    given: NDArray,
+    **options: Any,
+) -> tuple[Model, Run]:
+    """Classify the samples of a fitted structure."""
+    with stages.stage("classify", "spreading labels"):
+        from sklearn.frozen import FrozenEstimator
+
+        from enhg._validation import validated
+        from enhg.learning.classification import HypergraphClassifier
+        from enhg.run import record_classification
+
+        model = HypergraphClassifier(structure=FrozenEstimator(structure), **options)
+        with validated():
+            model.fit(structure.samples_, given)
+        return model, record_classification(samples, model)
+
+
+def write(
+    stages: Stages, folder: Path, run: Run, samples: Samples, model: Model, outputs: Outputs
+) -> Run:
+    """Write the results of a fit into the folder; returns the record with what was added to it."""
+    from enhg.io import write_table
+    from enhg.io.models import save_model
+    from enhg.run import add_duplicates, add_suggestions, fitted_structure
+
+    if outputs.suggest is not None:
+        with stages.stage("suggest", "choosing images to label"):
+            run = add_suggestions(run, model, outputs.suggest)
+            write_table(folder / "suggestions.csv", {"name": run.suggestions or ()})
+    structure = fitted_structure(model)
+    with stages.stage("write", "writing"):
+        run = add_duplicates(run, samples, structure)
+        structure.graph_.save(folder / "hypergraph.npz")
+        save_model(
+            model,
+            folder / "model.npz",
+            image_shape=samples.image_shape,
+            recipe=samples.recipe,
+        )
+        write_results(folder, run, samples, outputs)
+    write_report(stages, folder, run, samples, model, summary.rows(run))
+    return run
+
+
+def write_results(folder: Path, run: Run, samples: Samples, outputs: Outputs) -> None:
+    """Write the tables, and folders and contact sheets if they are wanted."""
+    from enhg.duplicates import duplicate_table
+    from enhg.io import write_table
+    from enhg.run import label_table
+
+    write_table(folder / "labels.csv", label_table(run))
+    if samples.skipped:
+        skipped = {
+            "name": [image.name for image in samples.skipped],
+            "reason": [image.reason for image in samples.skipped],
+        }
+        write_table(folder / "skipped.csv", skipped)
+    if run.duplicates:
+        write_table(folder / "duplicates.csv", duplicate_table(run.duplicates, samples.names))
+    if samples.photos is None:
+        return
+    if outputs.folders is not None:
+        from enhg.io.folders import write_folders
+
+        write_folders(
+            folder / "folders", samples.names, samples.photos.files, run.samples.labels,
+            copy=outputs.folders == "copies",
+        )  # fmt: skip
+    if outputs.contact_sheets:
+        from enhg.io.contact import write_contact_sheets
+
+        write_contact_sheets(
+            folder / "contact-sheets", samples.photos, run.samples.labels, run.samples.confidence
+        )
+
+
+def write_report(
+    stages: Stages,
+    folder: Path,
+    run: Run,
+    samples: Samples,
+    model: Model,
+    rows: list[summary.Row],
+) -> None:
+    """Write the page of the results."""
+    from enhg import report
+
+    with stages.stage("report", "making the page"):
+        run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
+        command = shlex.join(["enhg", *sys.argv[1:]])
+        own = ("details", "skipped")  # of the page
+        shown = [(name, text) for name, text in rows if name not in own]
+        report.write_report(
+            folder / "report.html", run, samples, model, summary=shown, command=command,
+            feature_choice=run.input.description,
+            duplicates=[group.members for group in run.duplicates],
+        )  # fmt: skip
+
+
+def print_results(stages: Stages, out: Path, run: Run, files: dict[str, str]) -> None:
+    """Print the summary or JSON, once the results are in place.
+
+    Parameters
+    ----------
+    stages : Stages
+    out : Path
+        The folder of the results.
+    run : Run
+    files : dict of str to str
+        The files in it, with their descriptions.
+    """
+    run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
+    stages.print_rows(*summary.rows(run), summary.files_row(out, files))
+    stages.print_json(summary.to_json(run, [str(out / name) for name in files]))

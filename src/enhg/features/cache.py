@@ -1,0 +1,271 @@
+"""Features of image files that were computed before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._npz import (
+    State,
+    read_archive,
+    require,
+    require_array,
+    require_indices,
+    require_value,
+    write_archive,
+)
+
+_FORMAT, _VERSION = "enhg.FeatureCache", 1
+
+_T = TypeVar("_T")
+Stamp = tuple[int, int]  # length and time of the last change, in nanoseconds
+
+
+@dataclass(frozen=True, eq=False)
+class CachedImage:
+    """What is kept of an image.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_features,)
+    thumbnail : bytes
+        As in `enhg.io.Photos`.
+    digest : str
+        SHA-256 of the contents of the file, in hexadecimal.
+    size : (int, int)
+        Width and height.
+    """
+
+    features: NDArray[np.float32]
+    thumbnail: bytes
+    digest: str
+    size: tuple[int, int]
+
+
+class FeatureCache:
+    """Features, thumbnails and sizes of images, by the contents of their files.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made when something is written.
+
+    Notes
+    -----
+    The folder holds archives of three kinds, each of many images: ``index-*.npz`` (path, length
+    and time of the last change of a file, and the SHA-256 of its contents), ``images-*.npz``
+    (thumbnail and size by SHA-256) and ``features-*.npz`` (features by SHA-256 and recipe). They
+    are arrays and JSON. An archive is written as a whole under a name of its own and never
+    changed, so that several processes can use one folder; a damaged one is passed over, and what
+    it held is computed again. If the folder cannot be written to, a warning says so once.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._stamps: dict[Path, Stamp] = {}
+        self._is_writable = True
+
+    def lookup(self, files: Sequence[Path], recipe: dict[str, Any]) -> list[CachedImage | None]:
+        """Return what is kept of each file, or None.
+
+        A file with the path, length and time of the last run is not opened. Other files are read
+        for their SHA-256 if a file of the same length is known: it may have been moved or copied.
+
+        Parameters
+        ----------
+        files : sequence of Path
+        recipe : dict
+            From `ImageFeatures.recipe`.
+        """
+        digests = self._digests(files)
+        wanted = set(digests) - {None}
+        key = _key(recipe)
+        vectors = dict(self._read(_prefix(key), partial(_vector_rows, key=key, wanted=wanted)))
+        images = dict(self._read("images", partial(_image_rows, wanted=wanted & vectors.keys())))
+        return [
+            CachedImage(vectors[digest], images[digest][0], digest, images[digest][1])
+            if digest is not None and digest in images
+            else None
+            for digest in digests
+        ]
+
+    def add(
+        self, files: Sequence[Path], images: Sequence[CachedImage], recipe: dict[str, Any]
+    ) -> None:
+        """Keep images that `lookup` did not know.
+
+        Parameters
+        ----------
+        files : sequence of Path
+            Files that were given to `lookup` before they were read.
+        images : sequence of CachedImage
+            One for each file.
+        recipe : dict
+            As in `lookup`.
+        """
+        if not files:
+            return
+        key = _key(recipe)
+        features = np.stack([image.features for image in images]).astype(np.float32)
+        digests = [image.digest for image in images]
+        self._write(_prefix(key), {"recipe": key, "digests": digests, "features": features})
+        self._write(
+            "images",
+            {
+                "digests": digests,
+                "sizes": np.array([image.size for image in images], dtype=np.int64),
+                "ends": np.cumsum([len(image.thumbnail) for image in images]),
+                "thumbnails": np.frombuffer(
+                    b"".join(image.thumbnail for image in images), dtype=np.uint8
+                ),
+            },
+        )
+        self._write_index(zip(files, digests, strict=True))
+
+    # --- files and their contents ----------------------------------------------------------------
+
+    def _digests(self, files: Sequence[Path]) -> list[str | None]:
+        """SHA-256 of each file whose contents may be known."""
+        index = self._read_index()
+        lengths = {stamp[0] for stamp, _ in index.values()}
+        digests: list[str | None] = []
+        moved: list[tuple[Path, str]] = []
+        for file in files:
+            digest = None
+            stamp = _stamp(file)
+            if stamp is not None:
+                self._stamps[file] = stamp
+                known = index.get(os.path.abspath(file))
+                if known is not None and known[0] == stamp:
+                    digest = known[1]
+                elif stamp[0] in lengths:
+                    digest = _digest(file)
+                    moved += [] if digest is None else [(file, digest)]
+            digests.append(digest)
+        self._write_index(moved)
+        return digests
+
+    def _read_index(self) -> dict[str, tuple[Stamp, str]]:
+        """Stamp and SHA-256 by path; of several, those of the newest archive."""
+        return dict(self._read("index", _index_rows))
+
+    def _write_index(self, rows: Iterable[tuple[Path, str]]) -> None:
+        rows = [(file, digest) for file, digest in rows if file in self._stamps]
+        if rows:
+            state = {
+                "paths": [os.path.abspath(file) for file, _ in rows],
+                "stamps": np.array([self._stamps[file] for file, _ in rows], dtype=np.int64),
+                "digests": [digest for _, digest in rows],
+            }
+            self._write("index", state)
+
+    # --- archives --------------------------------------------------------------------------------
+
+    def _read(
+        self, prefix: str, rows: Callable[[State], list[tuple[str, _T]]]
+    ) -> Iterator[tuple[str, _T]]:
+        """Rows of the archives of a kind, the oldest first, without the damaged ones."""
+        files = self.folder.glob(f"{prefix}-*.npz")
+        for file in sorted(files, key=lambda file: (_stamp(file) or (0, 0))[1]):
+            try:
+                with file.open("rb") as stream:
+                    state = read_archive(stream, _FORMAT, _VERSION)
+                yield from rows(state)
+            except Exception:  # a damaged archive makes the decoder raise nearly anything
+                continue
+
+    def _write(self, prefix: str, state: State) -> None:
+        if not self._is_writable:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = self.folder / f"{prefix}-{uuid4().hex}.npz"
+            write_archive(file, _FORMAT, _VERSION, state, overwrite=False)
+        except OSError as error:
+            self._is_writable = False
+            warnings.warn(
+                f"{self.folder}: features cannot be kept there ({error.strerror}); the next run "
+                "computes them again",
+                stacklevel=4,
+            )
+
+
+def _key(recipe: dict[str, Any]) -> str:
+    """SHA-256 of a recipe; the place of its file does not matter."""
+    identity = {name: value for name, value in recipe.items() if name != "file"}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _prefix(key: str) -> str:
+    return f"features-{key[:16]}"
+
+
+def _index_rows(state: State) -> list[tuple[str, tuple[Stamp, str]]]:
+    paths = require_value(state, "paths", list)
+    require(all(isinstance(path, str) for path in paths), "paths")
+    digests = _digest_list(state)
+    stamps = require_array(state, "stamps", (len(digests), 2), "i").tolist()
+    return [
+        (path, ((length, time), digest))
+        for path, (length, time), digest in zip(paths, stamps, digests, strict=True)
+    ]
+
+
+def _vector_rows(
+    state: State, *, key: str, wanted: Set[Any]
+) -> list[tuple[str, NDArray[np.float32]]]:
+    require(require_value(state, "recipe", str) == key, "recipe")
+    digests = _digest_list(state)
+    features = require_array(state, "features", (len(digests), None), "f")
+    rows = [row for row, digest in enumerate(digests) if digest in wanted]
+    return [(digests[row], vector) for row, vector in zip(rows, features[rows], strict=True)]
+
+
+def _image_rows(
+    state: State, *, wanted: Set[Any]
+) -> list[tuple[str, tuple[bytes, tuple[int, int]]]]:
+    digests = _digest_list(state)
+    sizes = require_array(state, "sizes", (len(digests), 2), "i").tolist()
+    data = require_array(state, "thumbnails", (None,), "u").tobytes()
+    ends = require_indices(state, "ends", len(data) + 1).tolist()
+    starts = [0, *ends[:-1]]
+    return [
+        (digest, (data[start:end], (width, height)))
+        for digest, (width, height), start, end in zip(digests, sizes, starts, ends, strict=True)
+        if digest in wanted
+    ]
+
+
+def _stamp(file: Path) -> Stamp | None:
+    """None for what is not a regular file, which may not be opened."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return (status.st_size, status.st_mtime_ns) if S_ISREG(status.st_mode) else None
+
+
+def _digest(file: Path) -> str | None:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _digest_list(state: State) -> list[str]:
+    digests = require_value(state, "digests", list)
+    require(all(isinstance(digest, str) for digest in digests), "digests")
+    return digests

@@ -1,0 +1,185 @@
+"""The images in a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG
+
+from enhg.exceptions import InputError
+from enhg.io._base import Skipped, readable, reason
+
+IMAGE_SUFFIXES = frozenset(
+    {
+        *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff", ".bmp", ".gif"),
+        *(".pgm", ".ppm", ".pbm", ".heic", ".heif", ".avif"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class ImageFolder:
+    """The images in a folder and in its sub-folders.
+
+    Attributes
+    ----------
+    folder : Path
+    names : tuple of str
+        Paths inside the folder with forward slashes, in natural order. Bytes of a name that are
+        not UTF-8 are shown as ``\\xe9``.
+    files : tuple of Path
+        The file of each name.
+    skipped : tuple of Skipped
+        What cannot be opened: links to nothing, FIFOs and devices that are named like images,
+        and folders without permission.
+    n_ignored : int
+        Number of files that are no images by their suffix.
+    """
+
+    folder: Path
+    names: tuple[str, ...]
+    files: tuple[Path, ...]
+    skipped: tuple[Skipped, ...]
+    n_ignored: int
+
+
+def list_images(folder: Path) -> ImageFolder:
+    """List the images in a folder and in its sub-folders, without opening them.
+
+    Links to files and to folders are followed, every folder once. Hidden files and folders are
+    left out.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    ImageFolder
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be listed or holds no image.
+    """
+    skipped: list[Skipped] = []
+    images: list[tuple[str, Path]] = []
+    ignored: list[str] = []
+    for path in _walk(folder, skipped):
+        name = _shown(path.relative_to(folder).as_posix())
+        if path.suffix.lower() not in IMAGE_SUFFIXES:
+            ignored.append(path.suffix.lower())
+        elif fault := _fault(path):
+            skipped.append(Skipped(name, fault))
+        else:
+            images.append((name, path))
+    if not images:
+        raise InputError(_no_images(folder, ignored, skipped))
+    names, files = zip(*sorted(images, key=lambda image: natural_key(image[0])), strict=True)
+    return ImageFolder(folder, names, files, tuple(sort_skipped(skipped)), len(ignored))
+
+
+def natural_key(name: str) -> tuple[list[list[int | str]], str]:
+    """Sorting key that reads digits as numbers and keeps folders together.
+
+    >>> sorted(["img10.png", "img2.png", "b/img1.png", "IMG1.png"], key=natural_key)
+    ['b/img1.png', 'IMG1.png', 'img2.png', 'img10.png']
+    """
+    parts = [re.split(r"(\d+)", part.casefold()) for part in name.split("/")]
+    return [[int(t) if i % 2 else t for i, t in enumerate(part)] for part in parts], name
+
+
+def sort_skipped(skipped: list[Skipped]) -> list[Skipped]:
+    """Skipped images in the natural order of their names."""
+    return sorted(skipped, key=lambda image: natural_key(image.name))
+
+
+def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
+    """Files under `folder`; folders that cannot be read are added to `skipped`.
+
+    Links to folders are followed after the folders themselves: files that can be reached without
+    a link are named without it.
+    """
+    with readable(folder):
+        folder.stat()
+    visited = {_identity(folder)}
+    outer = {_identity(parent) for parent in folder.resolve().parents}
+
+    def skip(path: Path, why: str) -> None:
+        skipped.append(Skipped(_shown(path.relative_to(folder).as_posix()), why))
+
+    def on_error(error: OSError) -> None:
+        path = Path(error.filename or folder)
+        if path == folder:
+            with readable(folder):
+                raise error
+        skip(path, reason(error))
+
+    starts = [folder]
+    while starts:
+        links: list[Path] = []
+        for parent, folders, files in os.walk(starts.pop(0), onerror=on_error):
+            entered = []
+            for path in (Path(parent, name) for name in folders if not name.startswith(".")):
+                if path.is_symlink():
+                    links.append(path)
+                elif _enter(path, visited):
+                    entered.append(path.name)
+            folders[:] = entered
+            yield from (Path(parent, name) for name in files if not name.startswith("."))
+        for link in sorted(links):
+            if _identity(link) in outer:
+                skip(link, "link to a folder that contains this one")
+            elif _enter(link, visited):
+                starts.append(link)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells folders apart, whatever their names; None for a folder that is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _enter(folder: Path, visited: set[tuple[int, int] | None]) -> bool:
+    """Whether `folder` is met for the first time."""
+    identity = _identity(folder)
+    if identity in visited:
+        return False
+    visited.add(identity)
+    return True
+
+
+def _fault(path: Path) -> str | None:
+    """Why a file must not be opened."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return "link to a file that does not exist"
+    except OSError as error:
+        return reason(error)
+    return None if S_ISREG(status.st_mode) else "not a regular file"
+
+
+def _shown(name: str) -> str:
+    """A name that can be written as UTF-8."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _no_images(folder: Path, ignored: list[str], skipped: list[Skipped]) -> str:
+    """Message for a folder without images, which says what it holds."""
+    holds = [f"{n} {suffix or 'without suffix'}" for suffix, n in Counter(ignored).most_common(5)]
+    message = f"{folder}: no images in this folder"
+    if ignored:
+        count = "1 other file" if len(ignored) == 1 else f"{len(ignored)} other files"
+        message += f", but {count} ({', '.join(holds)})"
+    if skipped:
+        message += f"; {skipped[0].name}: {skipped[0].reason}"
+    kinds = " ".join(sorted(suffix[1:] for suffix in IMAGE_SUFFIXES))
+    return f"{message}; known kinds are {kinds}"

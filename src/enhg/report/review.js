@@ -1,0 +1,72 @@
+// --- lists to work on: to check, unusual, to label, copies, not read -------------------------------
+
+const FEW_CARDS = innerWidth < 600 ? 6 : 12;
+const MOST_CHECKED = 120;
+const GROUPS_OF_COPIES = 10; // a page
+const LINES_OF_SKIPPED = 20; // a page
+
+function showReview() {
+  const ids = range(data.pictured);
+  const ambiguous = ids.filter((i) => !samples.given[i]).sort((a, b) => samples.confidence[a] - samples.confidence[b]);
+  const outliers = ids.slice().sort((a, b) => samples.outlier[b] - samples.outlier[a]);
+  const title = (count, some, none) => (count ? some : none);
+  document.querySelector("#review h2").textContent = `${Nouns} to check`;
+  $("low-confidence-title").textContent = "The least sure";
+  $("low-confidence-about").textContent = title(data.lowConfidence,
+    `Those that could as well be in another ${groupNoun} come first: checking these helps most.`,
+    "None is on the edge; the least sure come first.");
+  $("outliers-title").textContent = title(data.outliers, `${number(data.outliers)} unusual`, "None is unusual");
+  $("outliers-about").textContent = title(data.outliers, `${Nouns} unlike all others, the most unusual first.`,
+    "The least like the others come first.");
+  const shown = (list, count) => list.slice(0, Math.min(MOST_CHECKED, Math.max(count, 6)));
+  cards($("low-confidence"), shown(ambiguous, data.lowConfidence), "the least sure");
+  cards($("outliers"), shown(outliers, data.outliers), "unusual");
+}
+
+/** Cards of samples, a few a page. */
+function cards(home, ids, title) {
+  const card = (i) => {
+    const text = [make("b", { title: samples.name[i] }, samples.name[i]),
+      make("span", { className: "in" }, dot(samples.group[i]), groupName(samples.group[i])),
+      make("span", {}, `${percent(samples.confidence[i])} sure`),
+      make("small", {}, remarks(i).join("; "))];
+    const button = make("button", { type: "button", className: "card" },
+      shaped ? make("span", { className: "frame" }, picture(i, photos ? 128 : THUMB)) : null,
+      make("span", { className: "text" }, shaped ? null : picture(i, THUMB), ...text));
+    button.dataset.sample = i;
+    return button;
+  };
+  const list = make("div", { className: photos ? "cards photos" : "cards" });
+  paged(home, ids, { most: FEW_CARDS, title, part: card, list });
+}
+
+function showSuggestions() {
+  if (!data.suggestions.length) return void $("suggestions").remove();
+  document.querySelector("#suggestions h2").textContent = `${Nouns} to label next`;
+  document.querySelector("#suggestions .about").textContent =
+    "Labels of these help most, in this order: write their names and labels into a file and run enhg classify with it.";
+  paged($("suggested"), data.suggestions, { most: photos ? 24 : 120, title: "to label next" });
+}
+
+function showDuplicates() {
+  if (!data.duplicates.length) return void $("duplicates").remove();
+  document.querySelector("#duplicates .about").textContent =
+    `Copies and nearly equal ${noun}s: ${counted(data.duplicates.length, "group")} of ` +
+    `${counted(data.duplicates.flat().length, noun)}.`;
+  const part = (ids) => listing(make("div", { className: "copies", role: "group",
+    ariaLabel: counted(ids.length, noun) }, grid(...ids.map((i) => thumb(i)))), ids, `copies, ${counted(ids.length, noun)}`);
+  paged($("copies"), data.duplicates, { most: GROUPS_OF_COPIES, ids: [], title: "copies", part,
+    list: make("div") });
+}
+
+function showSkipped() {
+  if (!data.skipped.length && !data.ignored) return void $("skipped").remove();
+  const files = data.ignored === 1 ? "1 file in the folder is no image and was" : `${number(data.ignored)} files in the folder are no images and were`;
+  document.querySelector("#skipped .about").textContent = [
+    data.skipped.length ? `${counted(data.skipped.length, "image")} could not be read.` : "",
+    data.ignored ? `${files} left out.` : ""].join(" ").trim();
+  if (!data.skipped.length) return;
+  const part = ([name, reason]) => make("div", {}, make("dt", { title: name }, name), make("dd", {}, reason));
+  paged($("unread"), data.skipped, { most: LINES_OF_SKIPPED, ids: [], title: `${noun}s that were not read`, part,
+    list: make("dl", { className: "rows unread" }) });
+}

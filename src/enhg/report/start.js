@@ -1,0 +1,70 @@
+// --- start ------------------------------------------------------------------------------------------
+
+function showSections() {
+  const names = { results: "Results", search: "Find", groups: clustered ? "Clusters" : "Classes", review: "To check",
+    suggestions: "To label", duplicates: "Copies", map: "Map", confusion: "True classes", count: `Number of ${groupNouns}`,
+    skipped: "Not read" };
+  const links = new Map();
+  for (const section of document.querySelectorAll("main > section")) {
+    const link = make("a", { href: `#${section.id}` }, names[section.id]);
+    links.set(section, link);
+    $("sections").append(make("li", {}, link));
+  }
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) {
+        for (const [section, link] of links) {
+          if (section === target) link.setAttribute("aria-current", "true");
+          else link.removeAttribute("aria-current");
+        }
+      }
+    }
+  }, { rootMargin: "-30% 0px -65% 0px" });
+  for (const section of links.keys()) seen.observe(section);
+}
+
+const theme = {
+  system: matchMedia("(prefers-color-scheme: dark)"),
+  dark: false,
+
+  start() {
+    this.turn(this.system.matches);
+    $("theme").addEventListener("click", () => {
+      root.style.colorScheme = this.dark ? "light" : "dark";
+      this.turn(!this.dark);
+    });
+    this.system.addEventListener("change", () => {
+      if (!root.style.colorScheme) this.turn(this.system.matches);
+    });
+  },
+
+  turn(dark) {
+    this.dark = dark;
+    $("theme").textContent = dark ? "Light" : "Dark";
+    map.paint();
+    confusion.paint();
+  },
+};
+
+function resize() {
+  sheets.resize();
+  map.resize();
+  charts.resize();
+}
+
+root.classList.toggle("with-photos", photos);
+showResults();
+search.start();
+sheets.start();
+showReview();
+showSuggestions();
+showDuplicates();
+showSkipped();
+map.start();
+confusion.start();
+charts.start();
+showSections();
+theme.start();
+resize();
+document.querySelector("#count details")?.addEventListener("toggle", () => charts.resize());
+new ResizeObserver(() => requestAnimationFrame(resize)).observe($("sheets"));

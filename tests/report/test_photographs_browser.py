@@ -1,0 +1,275 @@
+"""The page of photographs in a browser."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from enhg.io._base import Skipped
+from enhg.report._text import shown
+
+HOSTILE = [
+    "<script>document.title = 1</script>.jpg",
+    '"><img src=x onerror="document.title = 1">.jpg',
+    "javascript:document.title=1",
+    "photo-\u202egpj.exe",
+    "long/" + 4000 * "n" + ".jpg",
+    "not-\udcffunicode.jpg",
+    "été/日本/😀.jpg",
+]
+N = 400
+
+
+@pytest.fixture(scope="module")
+def album(photographs, fitted):
+    names = [*HOSTILE, *(f"trip {i % 7}/IMG_{i:03}.jpg" for i in range(len(HOSTILE), N))]
+    run = fitted(photographs(names), 3)
+    skipped = (Skipped(HOSTILE[0], "<b>damaged</b>"), Skipped("b.heic", "needs an extra"))
+    run.samples = replace(run.samples, skipped=skipped, n_ignored=3)
+    run.record = replace(run.record, suggestions=(names[30], names[11]))
+    return run
+
+
+@pytest.fixture(scope="module")
+def report(album, written, tmp_path_factory):
+    path = tmp_path_factory.mktemp("album") / "report.html"
+    choice = "Features of a network, since these are photographs"
+    return written(path, album, feature_choice=choice, duplicates=[(3, 1), (5, 6, 7)])
+
+
+def shown_samples(browser, selector):
+    buttons = browser.find_elements("css selector", f"{selector} [data-sample]")
+    return [int(button.get_attribute("data-sample")) for button in buttons]
+
+
+def wait_for(browser, script, *arguments):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, 20).until(lambda _: browser.execute_script(script, *arguments))
+
+
+def clear(box):
+    from selenium.webdriver.common.keys import Keys
+
+    box.send_keys(Keys.CONTROL + "a", Keys.DELETE)
+
+
+def reveal(browser, selector):
+    element = browser.find_element("css selector", selector)
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    return element
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_photographs_are_shown_at_their_proportions(opened, report, text, width, album):
+    browser = opened(width, report)
+    assert text(browser, "#feature-choice").startswith("Features of a network")
+    image = reveal(browser, "#sheets img")
+    wait_for(browser, "return arguments[0].complete && arguments[0].naturalWidth > 0", image)
+    boxes = browser.execute_script("""
+      return [...document.querySelectorAll("#sheets img")].map((image) => {
+        const { width, height } = image.getBoundingClientRect();
+        return [Number(image.closest("[data-sample]").dataset.sample), width, height,
+          getComputedStyle(image).imageRendering];
+      });
+    """)
+    for i, across, down, rendering in boxes:
+        size = album.samples.photos.sizes[i]
+        if across:  # rendered, not skipped by content-visibility
+            assert max(across, down) >= 128
+            assert across / down == pytest.approx(size[0] / size[1], rel=0.1)
+        assert rendering == ("pixelated" if max(size) < 64 else "auto")
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.execute_script(wide) == 0
+
+
+def test_every_photograph_is_reached_by_turning_pages(opened, report, album):
+    browser = opened(path=report)
+    seen = []
+    for group in range(3):
+        toggle = reveal(browser, f"#group-{group} header button")
+        browser.execute_script("arguments[0].click()", toggle)
+        while True:
+            seen += shown_samples(browser, f"#group-{group}")
+            on = browser.find_element("css selector", f"#group-{group} .pages button:last-child")
+            if not on.is_enabled():
+                break
+            browser.execute_script("arguments[0].click()", on)
+    assert sorted(seen) == list(range(N))
+    confidence = album.model.confidence_.round(4)
+    for group in range(3):
+        inside = [i for i in seen if album.model.labels_[i] == group]
+        assert (np.diff(confidence[inside]) <= 0).all()
+
+
+def test_arrows_go_on_to_the_next_page(opened, report, press):
+    browser = opened(path=report)
+    browser.execute_script("document.querySelector('#group-0 header button').click()")
+    first = shown_samples(browser, "#group-0")
+    browser.execute_script("[...document.querySelectorAll('#group-0 .thumb')].at(-1).focus()")
+    press(browser, "ARROW_RIGHT")
+    second = shown_samples(browser, "#group-0")
+    active = "return Number(document.activeElement.dataset.sample)"
+    assert not set(first) & set(second)
+    assert browser.execute_script(active) == second[0]
+    press(browser, "ARROW_LEFT")
+    assert browser.execute_script(active) == first[-1]
+    stops = browser.find_elements("css selector", "#group-0 .grid [tabindex='0']")
+    assert len(stops) == 1
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_links_arrive_at_their_section(opened, report, width):
+    """Sheets that are not drawn yet have nearly the height that they get."""
+    for section in ("groups", "review", "map"):
+        browser = opened(width, report)
+        browser.execute_script(f"document.querySelector('a[href=\"#{section}\"]').click()")
+        top = "return Math.abs(document.getElementById(arguments[0]).getBoundingClientRect().top)"
+        wait_for(browser, f"{top} < 160", section)
+
+
+def test_search_by_name_and_group(opened, report, album, text, press):
+    browser = opened(path=report)
+    box = browser.find_element("css selector", "#query")
+    names, labels = album.samples.names, album.model.labels_
+    box.send_keys("img_0 TRIP")
+    expected = [i for i, name in enumerate(names) if "IMG_0" in name]
+    assert text(browser, "#matched").startswith(f"{len(expected)} images with “img_0 TRIP”")
+    assert shown_samples(browser, "#matches") == expected[:48]
+    group = browser.find_element("css selector", "#within")
+    group.send_keys("Cluster 2")
+    inside = [i for i in expected if labels[i] == 2]
+    assert text(browser, "#matched").startswith(f"{len(inside)} images with")
+    assert shown_samples(browser, "#matches") == inside[:48]
+    clear(box)
+    assert text(browser, "#matched") == f"{(labels == 2).sum()} images in cluster 2"
+    group.send_keys("All")
+    clear(box)
+    assert text(browser, "#matched") == ""
+    box.send_keys("日本")
+    press(browser, "TAB", "TAB", "ENTER")
+    assert text(browser, "#panel h2") == HOSTILE[6]
+    press(browser, "ESCAPE")
+    clear(box)
+    box.send_keys("<b>nothing")
+    assert text(browser, "#matched") == "No image with “<b>nothing” in the name"
+    assert shown_samples(browser, "#matches") == []
+
+
+def test_hostile_names_stay_text(opened, report, text):
+    browser = opened(path=report)
+    title = browser.title
+    for i, name in enumerate(HOSTILE):
+        browser.execute_script("panel.open(arguments[0], null, map.canvas)", i)
+        assert text(browser, "#panel h2") == shown(name)
+        size = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert browser.execute_script(size) == 0
+    assert HOSTILE[0] in text(browser, "#skipped")
+    assert "<b>damaged</b>" in text(browser, "#skipped")
+    assert browser.title == title
+    assert browser.execute_script("return document.querySelectorAll('script').length") == 2
+
+
+def test_details_and_similar_images(opened, report, album, text):
+    browser = opened(path=report)
+    i = 40
+    browser.execute_script("panel.open(arguments[0], null, map.canvas)", i)
+    members = album.structure.member_coefficients_[[i]].toarray()[0]
+    first = [j for j in np.argsort(-members, kind="stable") if members[j] > 0]
+    similar = shown_samples(browser, "#panel > .grid")
+    assert similar[: len(first)] == first[:12]
+    assert len(set(similar)) == 12
+    assert i not in similar
+    facts = text(browser, "#panel .facts").split("\n")
+    assert facts[facts.index("How sure") + 1] == f"{album.model.confidence_[i]:.0%}".replace(
+        "%", "\u202f%"
+    )
+    assert "400×300 pixels" in facts
+    for term in ("hyperedge", "residual", "Outlier score"):
+        assert term.lower() not in text(browser, "#panel").lower()
+    reveal(browser, "#panel summary").click()
+    assert "Hyperedge of 10 members" in text(browser, "#panel")
+    browser.execute_script("panel.open(41, null, map.canvas)")
+    assert "Hyperedge" in text(browser, "#panel")
+
+
+def test_technical_terms_are_behind_details(opened, report, text):
+    browser = opened(path=report)
+    words = text(browser, "main").lower()
+    for term in ("hyper", "certificate", "eigenvalue", "component", "threshold", "residual"):
+        assert term not in words
+    reveal(browser, "#results summary").click()
+    assert "Certificate" in text(browser, "#results")
+
+
+def test_images_to_check_are_few_and_the_least_sure_first(opened, album, tmp_path, written, text):
+    columns = replace(album.record.samples, low_confidence=np.ones(N, bool))
+    run = SimpleNamespace(**{**vars(album), "record": replace(album.record, samples=columns)})
+    browser = opened(path=written(tmp_path / "report.html", run))
+    confidence = album.model.confidence_.round(4)
+    ids = []
+    for first in range(1, 120, 12):
+        assert text(browser, "#low-confidence .pages span") == f"{first}–{first + 11} of 120"
+        ids += shown_samples(browser, "#low-confidence")
+        on = reveal(browser, "#low-confidence .pages button:last-child")
+        assert on.is_enabled() == (first < 109)
+        on.click()
+    np.testing.assert_array_equal(confidence[ids], np.sort(confidence)[:120])
+    outliers = shown_samples(browser, "#outliers")
+    scores = album.structure.outlier_scores_.round(4)
+    np.testing.assert_array_equal(scores[outliers], -np.sort(-scores)[: len(outliers)])
+
+
+def test_sections_of_suggestions_copies_and_skipped(opened, report, album, tmp_path, written, text):
+    browser = opened(path=report)
+    assert shown_samples(browser, "#suggestions") == [30, 11]
+    assert shown_samples(browser, "#duplicates") == [3, 1, 5, 6, 7]
+    assert len(browser.find_elements("css selector", "#duplicates [tabindex='0']")) == 2
+    assert "2 images could not be read. 3 files in the folder" in text(browser, "#skipped")
+    plain = SimpleNamespace(
+        samples=replace(album.samples, skipped=(), n_ignored=0),
+        model=album.model,
+        record=replace(album.record, suggestions=None),
+    )
+    browser = opened(path=written(tmp_path / "report.html", plain))
+    sections = browser.find_elements("css selector", "main > section")
+    names = [section.get_attribute("id") for section in sections]
+    assert names == ["results", "search", "groups", "review", "map", "confusion", "count"]
+    assert len(browser.find_elements("css selector", "#sections a")) == len(names)
+
+
+@pytest.mark.parametrize("kind", ["photographs", "images", "vectors"])
+def test_prediction(kind, opened, album, predicted, tmp_path, written, text, press):
+    new = replace(album.samples, X=album.samples.X + 1.0)
+    if kind != "photographs":
+        new = replace(new, photos=None, image_shape=(4, 4, 3) if kind == "images" else None)
+    path = written(tmp_path / "report.html", predicted(new, album))
+    for width in (1280, 390):
+        browser = opened(width, path)
+        assert text(browser, "#kicker") == "Prediction"
+        sections = browser.find_elements("css selector", "main > section")
+        names = [section.get_attribute("id") for section in sections]
+        assert names == ["results", "search", "groups", "review", "confusion", "skipped"]
+        reveal(browser, "#sheets .thumb").click()
+        assert "How sure" in text(browser, "#panel")
+        assert "Similar" not in text(browser, "#panel")
+        reveal(browser, "#panel summary").click()
+        assert "Outlier score" in text(browser, "#panel")
+        press(browser, "ESCAPE")
+
+
+def test_many_photographs_load_as_they_come_in_sight(
+    opened, album, photographs, predicted, tmp_path, written
+):
+    n = 3000
+    samples = photographs([f"{i}.jpg" for i in range(n)])
+    path = written(tmp_path / "report.html", predicted(samples, album))
+    assert path.stat().st_size < 500_000
+    browser = opened(path=path)
+    loaded = "return [...document.images].filter((image) => image.naturalWidth > 0).length"
+    first = wait_for(browser, loaded)
+    assert 0 < first < 200
+    assert browser.execute_script("return document.querySelectorAll('*').length") < 6000
+    image = reveal(browser, "#outliers img")
+    wait_for(browser, "return arguments[0].naturalWidth > 0", image)
