@@ -91,6 +91,7 @@ def test_map_hovers_and_selects(opened, digits, text, press):
     assert np.hypot(*data) < 2
     press(browser, "ESCAPE")
     press(browser, "ARROW_RIGHT")
+    browser.execute_script("resize()")  # as the page does after the panel is closed
     assert appears(browser, "#tip")
     press(browser, "ENTER")
     assert appears(browser, "#panel")

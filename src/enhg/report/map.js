@@ -82,16 +82,18 @@ const map = {
     return `color-mix(in oklab, #a9b0b6, #d2440c ${(100 * (1 - confidence)).toFixed(0)}%)`;
   },
 
+  /** Place the points anew where the size is another one; otherwise a point under the pointer or the keys stays. */
   resize() {
     if (!samples.x) return;
-    this.hover(-1);
     const side = this.canvas.clientWidth;
     const height = Math.min(side, Math.max(420, Math.round(0.8 * innerHeight)));
-    const scale = devicePixelRatio || 1;
-    Object.assign(this, { width: side, height });
+    const ratio = devicePixelRatio || 1;
+    if (side === this.width && height === this.height && ratio === this.ratio) return;
+    this.hover(-1);
+    Object.assign(this, { width: side, height, ratio });
     this.canvas.style.height = `${height}px`;
-    this.canvas.width = Math.round(side * scale);
-    this.canvas.height = Math.round(height * scale);
+    this.canvas.width = Math.round(side * ratio);
+    this.canvas.height = Math.round(height * ratio);
     this.place();
     this.paint();
   },
