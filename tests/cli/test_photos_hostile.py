@@ -146,6 +146,7 @@ def test_folders_that_are_not_utf8_in_an_old_locale(tmp_path, pictures):
 def test_an_interrupted_run_leaves_the_cache_alone(tmp_path, pictures):
     program = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job\n"
         "from enhg.features import _hog\n"
         "prepare, calls = _hog.HOG.prepare, []\n"
         "def interrupted(self, image):\n"
