@@ -83,7 +83,7 @@ def tiny(tmp_path):
 # --- the cache -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("features", ["auto", "network", "hog"])
+@pytest.mark.parametrize("features", ["auto", "network", "hog", "pixels"])
 def test_a_second_run_neither_decodes_nor_solves(tmp_path, pictures, run, counted, features):
     words = ["cluster", pictures, "--features", features]
     first = run(*words, "-k", 3, "-o", tmp_path / "a")
@@ -97,10 +97,12 @@ def test_a_second_run_neither_decodes_nor_solves(tmp_path, pictures, run, counte
     assert sorted(os.listdir(tmp_path / "a")) == sorted(os.listdir(tmp_path / "b"))
 
 
-def test_a_cached_run_gives_the_same_results(tmp_path, pictures, run):
+@pytest.mark.parametrize("features", ["hog", "pixels"])
+def test_a_cached_run_gives_the_same_results(tmp_path, pictures, run, features):
+    words = ["cluster", pictures, "-k", 3, "--features", features]
     for name in "ab":
-        run("cluster", pictures, "-k", 3, "-o", tmp_path / name, *HOG)
-    run("cluster", pictures, "-k", 3, "-o", tmp_path / "c", *HOG, "--no-cache")
+        run(*words, "-o", tmp_path / name)
+    run(*words, "-o", tmp_path / "c", "--no-cache")
     first, *others = [(tmp_path / name / "labels.csv").read_bytes() for name in "abc"]
     assert others == [first, first]
 
@@ -117,6 +119,19 @@ def test_only_new_images_are_computed(tmp_path, pictures, run, counted, paint):
     paint(0, 6).save(pictures / "a0.jpg")  # other contents under the old name
     run(*words, "-o", tmp_path / "c")
     assert counted() == (1, 1)
+
+
+def test_pixels_of_another_size_or_in_color_are_read_again(tmp_path, pictures, run, counted):
+    words = ["cluster", pictures, "-k", 3, "--size", "12x10"]
+    run(*words, "-o", tmp_path / "a")
+    counted()
+    run(*words, "-o", tmp_path / "b", "--color")
+    assert counted() == (12, 1)
+    run("cluster", pictures, "-k", 3, "--size", "10x12", "-o", tmp_path / "c")
+    assert counted() == (12, 1)
+    result = run("predict", tmp_path / "a/model.npz", pictures, "-o", tmp_path / "d")
+    assert result.exit_code == 0, result.output
+    assert counted()[0] == 0
 
 
 def test_other_options_of_the_structure_are_solved_again(tmp_path, pictures, run, counted):

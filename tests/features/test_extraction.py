@@ -10,8 +10,9 @@ from PIL import Image
 from sklearn.exceptions import NotFittedError
 
 from enhg import InputError
-from enhg.features import FeatureCache, ImageFeatures, extract, extraction
+from enhg.features import ImageFeatures, extract, extraction
 from enhg.features._hog import HOG
+from enhg.io import FeatureCache, image_samples
 from enhg.io.images import list_images
 
 
@@ -50,11 +51,19 @@ def test_unreadable_images_are_left_out(pictures, hog, n_broken):
     assert samples.n_ignored == 1
 
 
-def test_images_skipped_by_the_listing_come_first(pictures, hog):
-    (pictures / "9.png").symlink_to("absent.png")
-    (pictures / "0.png").write_bytes(b"damaged")
+def test_skipped_images_are_in_natural_order(pictures, hog):
+    (pictures / "2.png").unlink()
+    (pictures / "2.png").symlink_to("absent.png")
+    for name in ("0.png", "5.png"):
+        (pictures / name).write_bytes(b"damaged")
     samples = extract(list_images(pictures), hog)
-    assert [image.name for image in samples.skipped] == ["9.png", "0.png"]
+    assert [image.name for image in samples.skipped] == ["0.png", "2.png", "5.png"]
+
+
+def test_unreadable_images_are_an_error_on_demand(pictures, hog):
+    (pictures / "3.png").write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"1 image cannot be read: 3.png \(not an image\)"):
+        extract(list_images(pictures), hog, on_unreadable="raise")
 
 
 def test_no_readable_image(pictures, hog):
@@ -116,7 +125,7 @@ def test_interrupted_run_keeps_what_was_done(pictures, hog, tmp_path):
 
 
 def test_cache_is_written_in_steps(pictures, hog, tmp_path, monkeypatch):
-    monkeypatch.setattr(extraction, "_CACHE_STEP", 3)
+    monkeypatch.setattr(image_samples, "_CACHE_STEP", 3)
     extract(list_images(pictures), hog, cache=FeatureCache(tmp_path / "cache"))
     assert len(list((tmp_path / "cache").glob("features-*"))) == 3
 

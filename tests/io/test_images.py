@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from enhg.io import images, read_samples
+from enhg.io import image_samples, images, read_samples
 from enhg.io.images import IMAGE_SUFFIXES, list_images, survey, working_size
 
 RNG = np.random.default_rng(0)
@@ -261,7 +261,7 @@ def test_survey_decodes_a_sample(tmp_path, save_image, monkeypatch):
 def test_memory_is_checked_before_reading(tmp_path, save_image, monkeypatch, refuses):
     for name in ("a.png", "b.png"):
         save_image(tmp_path / name, np.zeros((4, 4), np.uint8))
-    monkeypatch.setattr(images, "free_memory", lambda: 3_000_000)
+    monkeypatch.setattr(image_samples, "free_memory", lambda: 3_000_000)
     calls = []
     refuses(
         lambda: read_samples(tmp_path, size=(400, 400), progress=lambda *call: calls.append(call)),

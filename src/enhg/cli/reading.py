@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from enhg.exceptions import InputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from enhg.cli.terminal import Stages
     from enhg.features import ImageFeatures
-    from enhg.io import Samples
+    from enhg.io import FeatureCache, Samples
     from enhg.io.images import ImageFolder
 
 _CACHE = ".enhg-cache"
@@ -268,16 +268,12 @@ def _image_features(reading: Reading, kind: str) -> ImageFeatures:
 
 
 def _extract(reading: Reading, features: ImageFeatures, progress: Any) -> Samples:
-    from enhg.features import FeatureCache, extract
-    from enhg.io.images import unreadable
+    from enhg.features import extract
 
-    cache = None if reading.cache is None else FeatureCache(reading.cache)
-    samples = extract(
-        reading.listing, features, cache=cache, n_jobs=reading.jobs, progress=progress
-    )
-    if reading.strict and samples.skipped:
-        raise unreadable(reading.source, samples.skipped, len(samples.names))
-    return samples
+    return extract(
+        reading.listing, features, cache=_cache(reading), on_unreadable=_on_unreadable(reading),
+        n_jobs=reading.jobs, progress=progress,
+    )  # fmt: skip
 
 
 def _read_pixels(reading: Reading, progress: Any) -> Samples:
@@ -285,9 +281,19 @@ def _read_pixels(reading: Reading, progress: Any) -> Samples:
 
     return read_samples(
         reading.source, key=reading.key, size=reading.size, gray=not reading.color,
-        on_unreadable="raise" if reading.strict else "skip", n_jobs=reading.jobs,
-        progress=progress,
+        on_unreadable=_on_unreadable(reading), n_jobs=reading.jobs, progress=progress,
+        cache=_cache(reading),
     )  # fmt: skip
+
+
+def _cache(reading: Reading) -> FeatureCache | None:
+    from enhg.io import FeatureCache
+
+    return None if reading.cache is None else FeatureCache(reading.cache)
+
+
+def _on_unreadable(reading: Reading) -> Literal["skip", "raise"]:
+    return "raise" if reading.strict else "skip"
 
 
 def _read_file(reading: Reading, progress: Any) -> Samples:

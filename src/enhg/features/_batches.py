@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from enhg.io._base import Skipped
 from enhg.io.images import ReadImage
 
-Image = ReadImage[NDArray[Any]]  # its value is what `Extractor.features` takes
+Image = ReadImage[NDArray[Any]]
 Vector = NDArray[np.float32]
 
 # Batches that wait or are computed: one each, so that the network never waits for a batch.
@@ -29,9 +30,10 @@ class Extractor(Protocol):
 
 def computed(
     images: Iterable[Image | Skipped], extractor: Extractor, batch_size: int
-) -> Iterator[tuple[Image, Vector] | Skipped]:
-    """Yield each image with its features, or `Skipped` as it came, in order.
+) -> Iterator[Image | Skipped]:
+    """Yield each image with its features as value, or `Skipped` as it came, in order.
 
+    The values of `images` are what `Extractor.features` takes.
     The batches are computed in a thread of their own: `images` goes on being read meanwhile. A few
     batches are in memory, however many images there are.
     """
@@ -62,7 +64,7 @@ def _features(extractor: Extractor, batch: list[NDArray[Any]]) -> Iterable[Vecto
 
 def _finished(
     group: list[Image | Skipped], future: Future[Iterable[Vector]]
-) -> Iterator[tuple[Image, Vector] | Skipped]:
+) -> Iterator[Image | Skipped]:
     rows = iter(future.result())
     for image in group:
-        yield image if isinstance(image, Skipped) else (image, next(rows))
+        yield image if isinstance(image, Skipped) else replace(image, value=next(rows))

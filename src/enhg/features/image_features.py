@@ -182,7 +182,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         for row, result in enumerate(computed(images, extractor, self.batch_size)):
             if isinstance(result, Skipped):
                 raise InputError(f"{result.name}: {result.reason}", parameter="X")
-            features[row] = result[1]
+            features[row] = result.value
         return features
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:

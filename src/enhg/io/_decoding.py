@@ -245,7 +245,10 @@ def _thumbnail(image: Image.Image) -> bytes:
 
 
 def as_pixels(image: Image.Image, size: tuple[int, int], gray: bool) -> NDArray[Any]:
-    """Pixels of an image in `size`, height and width: uint8, or float32 of an image of mode F."""
+    """Pixels of an image in `size`, height and width, as a row.
+
+    They are uint8, or float32 of an image of mode F.
+    """
     Image = require("PIL.Image", "images")
     deep = image.mode == "F"
     if not deep:
@@ -253,7 +256,9 @@ def as_pixels(image: Image.Image, size: tuple[int, int], gray: bool) -> NDArray[
     if image.size != size[::-1]:
         image = image.resize(size[::-1], Image.Resampling.LANCZOS)
     pixels = np.array(image)
-    return np.repeat(pixels[..., None], 3, axis=2) if deep and not gray else pixels
+    if deep and not gray:
+        pixels = np.repeat(pixels[..., None], 3, axis=2)
+    return pixels.ravel()
 
 
 def _fault(error: Exception) -> str:

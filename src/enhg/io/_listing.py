@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
@@ -19,6 +19,9 @@ IMAGE_SUFFIXES = frozenset(
         *(".pgm", ".ppm", ".pbm", ".heic", ".heif", ".avif"),
     }
 )
+
+
+_MAX_NAMED = 10  # images that a message names
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,22 @@ def natural_key(name: str) -> tuple[list[list[int | str]], str]:
 def sort_skipped(skipped: list[Skipped]) -> list[Skipped]:
     """Skipped images in the natural order of their names."""
     return sorted(skipped, key=lambda image: natural_key(image.name))
+
+
+def unreadable(folder: Path, skipped: Sequence[Skipped], n_read: int) -> InputError:
+    """Error that names the images that cannot be read."""
+    count = "1 image" if len(skipped) == 1 else f"{len(skipped)} images"
+    named = [f"{image.name} ({image.reason})" for image in skipped[:_MAX_NAMED]]
+    if len(skipped) > _MAX_NAMED:
+        named[-1] += f" and {len(skipped) - _MAX_NAMED} more"
+    reasons = {image.reason for image in skipped}
+    if n_read == 0:
+        what = reasons.pop() if len(reasons) == 1 else ", ".join(named)
+        return InputError(f"{folder}: {count}, of which none can be read: {what}")
+    return InputError(
+        f"{folder}: {count} cannot be read: {', '.join(named)}; repair, remove or skip them",
+        parameter="on_unreadable",
+    )
 
 
 def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import prod
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from enhg._memory import free_memory
 from enhg.exceptions import InputError
-from enhg.io._base import Photos, Samples, Skipped, readable, shape_text
+from enhg.io._base import Samples, Skipped, shape_text
 from enhg.io._decoding import Header, ReadImage, as_pixels, load_pillow, read_header, read_image
 from enhg.io._listing import (
     IMAGE_SUFFIXES,
@@ -26,7 +25,10 @@ from enhg.io._listing import (
     list_images,
     natural_key,
     sort_skipped,
+    unreadable,
 )
+from enhg.io.feature_cache import FeatureCache
+from enhg.io.image_samples import OnUnreadable, check_memory, read_image_samples
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,8 +47,6 @@ __all__ = [
     "working_size",
 ]
 
-OnUnreadable = Literal["skip", "raise"]
-
 # Images of one size up to this side keep their pixels; others are read with at most _MAX_PIXELS.
 _KEPT_SIDE = 64
 _MAX_PIXELS = 1024
@@ -54,10 +54,7 @@ _MAX_PIXELS = 1024
 # of a pixel is none.
 _N_DECODED = 32
 _GRAY_TOLERANCE = 8
-# Memory of a run: copies of the pixels as float32 (samples, dictionary, residuals) and thumbnails.
-_N_COPIES = 3
-_THUMBNAIL_BYTES = 8192
-_MAX_NAMED = 10
+_PIXELS_VERSION = 1  # of what is kept of the pixels of an image, part of its recipe
 
 _S = TypeVar("_S")
 _T = TypeVar("_T")
@@ -230,74 +227,37 @@ def read_folder(
     on_unreadable: OnUnreadable,
     progress: Callable[[int, int], object] | None,
     n_jobs: int | None,
+    cache: FeatureCache | None,
 ) -> Samples:
     """Read the pixels of every image under `folder`; parameters as in `enhg.io.read_samples`."""
     load_pillow()
     listing = list_images(folder)
-    images: ImageFolder | Survey = listing
     if size is None:
-        images = headers = survey(listing, n_jobs)
+        headers = survey(listing, n_jobs)
         size = working_size(headers.sizes)
-    _check_memory(folder, len(images.names), size, gray)
-    # Twice the size, so that a JPEG image decoded at a reduced scale is still resized smoothly.
-    convert = partial(as_pixels, size=size, gray=gray)
-    results = read_images(images.files, convert, min_side=2 * max(size), n_jobs=n_jobs)
-    kept: list[tuple[int, ReadImage[NDArray[Any]]]] = []
-    skipped = list(images.skipped)
-    total = len(images.names)
-    for at, result in enumerate(results):
-        if isinstance(result, Skipped):
-            skipped.append(Skipped(images.names[at], result.reason))
-        else:
-            kept.append((at, result))
-        if progress is not None:
-            progress(at + 1, total)
-    skipped = sort_skipped(skipped)
-    if skipped and (on_unreadable == "raise" or not kept):
-        raise unreadable(folder, skipped, len(kept))
-    with readable(folder):
-        # uint8, or float32 as soon as one image is deeper than 8 bits
-        X = np.stack([image.value for _, image in kept])
-    return Samples(
-        X.reshape(len(X), -1),
-        [images.names[at] for at, _ in kept],
-        X.shape[1:],
-        None,
-        folder,
-        Photos.collect([images.files[at] for at, _ in kept], [image for _, image in kept]),
-        tuple(skipped),
-        listing.n_ignored,
-    )
-
-
-def _check_memory(folder: Path, n_images: int, size: tuple[int, int], gray: bool) -> None:
-    """Refuse, before reading, images that a run could not hold in memory."""
-    shape = size if gray else (*size, 3)
-    needed = n_images * (_N_COPIES * 4 * prod(shape) + _THUMBNAIL_BYTES)
-    free = free_memory()
-    if needed > free:
-        raise InputError(
-            f"{folder}: {n_images} images as {shape_text(shape)} pixels need about "
-            f"{needed / 1e9:.3g} GB of memory, {free / 1e9:.3g} GB are free; use a smaller size, "
-            "features of a network in place of pixels, or fewer images",
-            parameter="size",
+        listing = replace(
+            listing, names=headers.names, files=headers.files, skipped=headers.skipped
         )
-
-
-def unreadable(folder: Path, skipped: Sequence[Skipped], n_read: int) -> InputError:
-    """Error that names the images that cannot be read."""
-    count = "1 image" if len(skipped) == 1 else f"{len(skipped)} images"
-    named = [f"{image.name} ({image.reason})" for image in skipped[:_MAX_NAMED]]
-    if len(skipped) > _MAX_NAMED:
-        named[-1] += f" and {len(skipped) - _MAX_NAMED} more"
-    reasons = {image.reason for image in skipped}
-    if n_read == 0:
-        what = reasons.pop() if len(reasons) == 1 else ", ".join(named)
-        return InputError(f"{folder}: {count}, of which none can be read: {what}")
-    return InputError(
-        f"{folder}: {count} cannot be read: {', '.join(named)}; repair, remove or skip them",
-        parameter="on_unreadable",
+    shape = size if gray else (*size, 3)
+    check_memory(
+        listing,
+        prod(shape),
+        f"{shape_text(shape)} pixels",
+        "use a smaller size, features of a network in place of pixels, or fewer images",
+        "size",
     )
+    # Twice the size, so that a JPEG image decoded at a reduced scale is still resized smoothly.
+    read = partial(
+        read_images,
+        convert=partial(as_pixels, size=size, gray=gray),
+        min_side=2 * max(size),
+        n_jobs=n_jobs,
+    )
+    recipe = {"model": "pixels", "version": _PIXELS_VERSION, "size": [*size], "gray": gray}
+    samples = read_image_samples(
+        listing, read, recipe, cache=cache, on_unreadable=on_unreadable, progress=progress
+    )
+    return replace(samples, image_shape=shape)
 
 
 def _n_threads(n_jobs: int | None) -> int:

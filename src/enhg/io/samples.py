@@ -10,6 +10,7 @@ from stat import S_ISDIR
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_finite, readable
 from enhg.io.arrays import ARRAY_SUFFIXES, read_arrays
+from enhg.io.feature_cache import FeatureCache
 from enhg.io.images import OnUnreadable, read_folder
 from enhg.io.tables import read_table
 
@@ -25,6 +26,7 @@ def read_samples(
     on_unreadable: OnUnreadable = "skip",
     progress: Callable[[int, int], object] | None = None,
     n_jobs: int | None = None,
+    cache: FeatureCache | None = None,
 ) -> Samples:
     """Read samples from a folder of images, an array file or a table.
 
@@ -68,6 +70,8 @@ def read_samples(
         Called with (number of images read, total) after each image.
     n_jobs : int, optional
         Number of threads that read images, negative numbers as in joblib; None for all cores.
+    cache : FeatureCache, optional
+        Images in it are not decoded again; new ones are added to it. For folders only.
 
     Returns
     -------
@@ -123,6 +127,7 @@ def read_samples(
             on_unreadable=on_unreadable,
             progress=progress,
             n_jobs=n_jobs,
+            cache=cache,
         )
     elif suffix in ARRAY_SUFFIXES:
         samples = read_arrays(source, key)

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 
 from enhg._npz import write_archive
-from enhg.features import FeatureCache
-from enhg.features.cache import CachedImage
+from enhg.io import FeatureCache
+from enhg.io.images import ReadImage
 
 RECIPE = {"model": "hog", "version": 1}
 
@@ -23,12 +24,12 @@ def image_of(file, n_features=5):
     digest = sha256(file.read_bytes()).hexdigest()
     seed = int(digest[:8], 16)
     vector = np.random.default_rng(seed).normal(size=n_features).astype(np.float32)
-    return CachedImage(vector, digest[: 10 + seed % 20].encode(), digest, (seed % 97, seed % 89))
+    return ReadImage(vector, digest[: 10 + seed % 20].encode(), digest, (seed % 97, seed % 89))
 
 
 def assert_same(cached, expected):
-    np.testing.assert_array_equal(cached.features, expected.features)
-    assert cached.features.dtype == np.float32
+    np.testing.assert_array_equal(cached.value, expected.value)
+    assert cached.value.dtype == np.float32
     assert cached.thumbnail == expected.thumbnail
     assert (cached.digest, cached.size) == (expected.digest, expected.size)
 
@@ -98,6 +99,23 @@ def test_another_recipe_shares_nothing_but_files(files, folder):
     moved = {"model": "onnx", "file": "/a/m.onnx", "sha256": "1"}
     fill(FeatureCache(folder), files, moved)
     assert fill(FeatureCache(folder), files, {**moved, "file": "/b/m.onnx"}) == 0
+
+
+def test_rows_keep_their_types(files, folder):
+    """Pixels of 8 bits beside deeper ones."""
+    cache = FeatureCache(folder)
+    cache.lookup(files, RECIPE)
+    types = [np.uint8 if i % 3 else np.float32 for i in range(len(files))]
+    images = [
+        replace(image_of(file), value=np.arange(5, dtype=kind) + i)
+        for i, (file, kind) in enumerate(zip(files, types, strict=True))
+    ]
+    cache.add(files, images, RECIPE)
+    known = FeatureCache(folder).lookup(files, RECIPE)
+    assert [image.value.dtype for image in known] == types
+    np.testing.assert_array_equal(
+        [image.value for image in known], [image.value for image in images]
+    )
 
 
 def test_moved_copied_and_touched_files_are_known_by_contents(files, folder, tmp_path, opened):
@@ -213,7 +231,7 @@ def test_no_temporary_files_stay(files, folder):
 WORKER = """
 import sys
 from pathlib import Path
-from test_cache import FeatureCache, fill
+from test_feature_cache import FeatureCache, fill
 files = [Path(name) for name in sys.argv[2:]]
 for start in range(0, len(files), 2):
     fill(FeatureCache(sys.argv[1]), files[start : start + 2])

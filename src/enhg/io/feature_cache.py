@@ -1,4 +1,4 @@
-"""Features of image files that were computed before."""
+"""Pixels and features of image files that were computed before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from stat import S_ISREG
@@ -26,36 +25,17 @@ from enhg._npz import (
     require_value,
     write_archive,
 )
+from enhg.io._decoding import ReadImage
 
 _FORMAT, _VERSION = "enhg.FeatureCache", 1
 
 _T = TypeVar("_T")
 Stamp = tuple[int, int]  # length and time of the last change, in nanoseconds
-
-
-@dataclass(frozen=True, eq=False)
-class CachedImage:
-    """What is kept of an image.
-
-    Attributes
-    ----------
-    features : ndarray of shape (n_features,)
-    thumbnail : bytes
-        As in `enhg.io.Photos`.
-    digest : str
-        SHA-256 of the contents of the file, in hexadecimal.
-    size : (int, int)
-        Width and height.
-    """
-
-    features: NDArray[np.float32]
-    thumbnail: bytes
-    digest: str
-    size: tuple[int, int]
+CachedImage = ReadImage[NDArray[Any]]  # its value is a row of features
 
 
 class FeatureCache:
-    """Features, thumbnails and sizes of images, by the contents of their files.
+    """Features (or pixels), thumbnails and sizes of images, by the contents of their files.
 
     Parameters
     ----------
@@ -87,7 +67,7 @@ class FeatureCache:
         ----------
         files : sequence of Path
         recipe : dict
-            From `ImageFeatures.recipe`.
+            What identifies the features, as values of JSON; that of `ImageFeatures.recipe`.
         """
         digests = self._digests(files)
         wanted = set(digests) - {None}
@@ -110,17 +90,25 @@ class FeatureCache:
         ----------
         files : sequence of Path
             Files that were given to `lookup` before they were read.
-        images : sequence of CachedImage
-            One for each file.
+        images : sequence of ReadImage
+            One for each file; the value is its row of features, float32 or uint8.
         recipe : dict
             As in `lookup`.
         """
         if not files:
             return
         key = _key(recipe)
-        features = np.stack([image.features for image in images]).astype(np.float32)
+        by_type: dict[np.dtype[Any], list[CachedImage]] = {}
+        for image in images:
+            by_type.setdefault(image.value.dtype, []).append(image)
+        for alike in by_type.values():  # pixels of 8 bits stay what they are beside deeper ones
+            state = {
+                "recipe": key,
+                "digests": [image.digest for image in alike],
+                "features": np.stack([image.value for image in alike]),
+            }
+            self._write(_prefix(key), state)
         digests = [image.digest for image in images]
-        self._write(_prefix(key), {"recipe": key, "digests": digests, "features": features})
         self._write(
             "images",
             {
@@ -223,12 +211,10 @@ def _index_rows(state: State) -> list[tuple[str, tuple[Stamp, str]]]:
     ]
 
 
-def _vector_rows(
-    state: State, *, key: str, wanted: Set[Any]
-) -> list[tuple[str, NDArray[np.float32]]]:
+def _vector_rows(state: State, *, key: str, wanted: Set[Any]) -> list[tuple[str, NDArray[Any]]]:
     require(require_value(state, "recipe", str) == key, "recipe")
     digests = _digest_list(state)
-    features = require_array(state, "features", (len(digests), None), "f")
+    features = require_array(state, "features", (len(digests), None), "fu")
     rows = [row for row, digest in enumerate(digests) if digest in wanted]
     return [(digests[row], vector) for row, vector in zip(rows, features[rows], strict=True)]
 

@@ -1,0 +1,141 @@
+"""Samples of images: a row for each, from the cache or made anew, within the free memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._memory import free_memory
+from enhg.exceptions import InputError
+from enhg.io._base import Photos, Samples, Skipped, readable
+from enhg.io._decoding import ReadImage
+from enhg.io._listing import ImageFolder, sort_skipped, unreadable
+from enhg.io.feature_cache import CachedImage, FeatureCache
+
+OnUnreadable = Literal["skip", "raise"]
+Reader = Callable[[Sequence[Path]], Iterable[CachedImage | Skipped]]
+
+# Images after which the cache is written: what an interrupted run loses.
+_CACHE_STEP = 1024
+# Memory of a run: copies of the samples as float32 (samples, dictionary, residuals) and thumbnails.
+_N_COPIES = 3
+_THUMBNAIL_BYTES = 8192
+
+
+def check_memory(
+    listing: ImageFolder, n_features: int, what: str, advice: str, parameter: str | None = None
+) -> None:
+    """Refuse, before they are read, images that a run could not hold in memory.
+
+    Parameters
+    ----------
+    listing : ImageFolder
+    n_features : int
+        Length of the row of an image.
+    what : str
+        What the images are read as, for the message.
+    advice : str
+        What to change, for the message.
+    parameter : str, optional
+        The parameter to change.
+    """
+    n_images = len(listing.files)
+    needed = n_images * (_N_COPIES * 4 * n_features + _THUMBNAIL_BYTES)
+    free = free_memory()
+    if needed > free:
+        raise InputError(
+            f"{listing.folder}: {n_images} images as {what} need about {needed / 1e9:.3g} GB of "
+            f"memory, {free / 1e9:.3g} GB are free; {advice}",
+            parameter=parameter,
+        )
+
+
+def read_image_samples(
+    listing: ImageFolder,
+    read: Reader,
+    recipe: dict[str, Any],
+    *,
+    cache: FeatureCache | None,
+    on_unreadable: OnUnreadable,
+    progress: Callable[[int, int], object] | None,
+) -> Samples:
+    """Samples of the images in a folder, one row for each that can be read.
+
+    Parameters
+    ----------
+    listing : ImageFolder
+    read : callable
+        Gives for each of some files, in order, the image with its row as value, or `Skipped`.
+    recipe : dict
+        What identifies the rows in the cache.
+    cache : FeatureCache or None
+        Images in it are not read again; new ones are added to it.
+    on_unreadable : {"skip", "raise"}
+        As in `enhg.io.read_samples`.
+    progress : callable or None
+        Called with (images done, images in total).
+    """
+    images: list[CachedImage | Skipped | None] = [None] * len(listing.files)
+    if cache is not None:
+        images = [*cache.lookup(listing.files, recipe)]
+    _read_missing(images, listing, read, recipe, cache, progress)
+    kept = [(at, image) for at, image in enumerate(images) if isinstance(image, ReadImage)]
+    skipped = sort_skipped(
+        [*listing.skipped, *(image for image in images if isinstance(image, Skipped))]
+    )
+    if skipped and (on_unreadable == "raise" or not kept):
+        raise unreadable(listing.folder, skipped, len(kept))
+    with readable(listing.folder):
+        # uint8 of pixels becomes float32 as soon as one image is deeper than 8 bits.
+        X: NDArray[Any] = np.stack([image.value for _, image in kept])
+    return Samples(
+        X,
+        [listing.names[at] for at, _ in kept],
+        None,
+        None,
+        listing.folder,
+        Photos.collect([listing.files[at] for at, _ in kept], [image for _, image in kept]),
+        tuple(skipped),
+        listing.n_ignored,
+    )
+
+
+def _read_missing(
+    images: list[CachedImage | Skipped | None],
+    listing: ImageFolder,
+    read: Reader,
+    recipe: dict[str, Any],
+    cache: FeatureCache | None,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Replace None in `images`, in order; the cache is written every few images and at the end."""
+    missing = [at for at, image in enumerate(images) if image is None]
+    done = len(images) - len(missing)
+    if progress is not None and done:
+        progress(done, len(images))
+    new: list[tuple[Path, CachedImage]] = []
+
+    def keep() -> None:
+        if cache is not None and new:
+            files, values = zip(*new, strict=True)
+            cache.add(files, values, recipe)
+        new.clear()
+
+    try:
+        for at, result in zip(missing, read([listing.files[at] for at in missing]), strict=True):
+            if isinstance(result, Skipped):
+                images[at] = Skipped(listing.names[at], result.reason)
+            else:
+                images[at] = result
+                new.append((listing.files[at], result))
+            if len(new) == _CACHE_STEP:
+                keep()
+            done += 1
+            if progress is not None:
+                progress(done, len(images))
+    finally:
+        keep()
