@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg._optional import require
-from enhg.exceptions import InputError, MissingDependencyError, warn_not_converged
+from enhg.exceptions import Advised, InputError, MissingDependencyError, warn_not_converged
 
 
 def test_input_error_is_a_value_error_of_one_line():
@@ -28,6 +28,43 @@ def test_warning_of_convergence_names_the_caller():
     with pytest.warns(ConvergenceWarning, match=r"residual 0\.1") as caught:
         solve()
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("advice", "library", "program"),
+    [
+        ((), "fact", "fact"),
+        (("wait",), "fact; wait", "fact; wait"),
+        (("raise {tol}",), "fact; raise tol", "fact"),
+        (("raise {tol}", "lower {gamma}"), "fact; raise tol or lower gamma", "fact; lower -g"),
+        (
+            ("lower {gamma} (it is 2)", "set {k} up to {gamma}", "raise {tol}", "wait"),
+            "fact; lower gamma (it is 2), set k up to gamma, raise tol, or wait",
+            "fact; lower -g (it is 2), set -k up to -g, or wait",
+        ),
+        (
+            ("lower {structure__gamma}", "raise {structure__rule__tol}"),
+            "fact; lower gamma of structure or raise tol of rule of structure",
+            "fact; lower -g",
+        ),
+    ],
+)
+def test_advice_names_parameters_or_what_sets_them(advice, library, program):
+    message = Advised("fact", *advice)
+    assert message == library
+    assert message.phrased({"gamma": "-g", "k": "-k"}.get) == program
+
+
+def test_facts_may_hold_braces():
+    assert Advised("{odd} name", "rename {key}") == "{odd} name; rename key"
+
+
+def test_advice_survives_a_warning_and_pickling():
+    message = Advised("fact", "raise {tol}")
+    with pytest.warns(ConvergenceWarning, match="fact; raise tol") as caught:
+        warn_not_converged(message)
+    copy = pickle.loads(pickle.dumps(caught[0].message.args[0]))
+    assert (copy, copy.fact, copy.advice) == (message, "fact", ("raise {tol}",))
 
 
 def test_require_imports_a_module():

@@ -260,6 +260,7 @@ Lam = Annotated[
 Members = Annotated[
     int | None,
     typer.Option(
+        "--members",
         callback=_whole(1),
         metavar="N",
         help="One hyperedge for each sample, with the N largest coefficients. By default three, "

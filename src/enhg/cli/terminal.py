@@ -17,7 +17,7 @@ import typer
 from typer.models import OptionInfo
 
 from enhg._progress import bar
-from enhg.exceptions import InputError, MissingDependencyError
+from enhg.exceptions import Advised, InputError, MissingDependencyError
 
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
 
@@ -43,21 +43,28 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
             where = f"{error.filename}: " if error.filename else ""
             _fail(f"error: {where}{error.strerror or error}", 1)
         except InputError as error:
-            _fail(f"error: {error}{_option_hint(command, error.parameter)}", 1)
+            option = options_of(command).get(error.parameter or "")
+            _fail(f"error: {error}{f' (option {option})' if option else ''}", 1)
         except MissingDependencyError as error:
             _fail(f"error: {error}", 1)
 
     return run
 
 
-def _option_hint(command: Callable[..., None], parameter: str | None) -> str:
-    """The option of a command that sets a parameter of the library, in brackets."""
-    hint = get_type_hints(command, include_extras=True).get(parameter or "")
-    for info in getattr(hint, "__metadata__", ()):
-        if isinstance(info, OptionInfo):
-            names = info.param_decls or (f"--{parameter}".replace("_", "-"),)
-            return f" (option {names[-1]})"
-    return ""
+def options_of(command: Callable[..., None]) -> dict[str, str]:
+    """The options of a command by the parameters of the library that they set."""
+    return {
+        parameter: _option_name(parameter, info)
+        for parameter, hint in get_type_hints(command, include_extras=True).items()
+        for info in getattr(hint, "__metadata__", ())
+        if isinstance(info, OptionInfo)
+    }
+
+
+def _option_name(parameter: str, info: OptionInfo) -> str:
+    """The last declared name; inside of Annotated, typer takes the first for the default."""
+    declared = [name for name in (info.default, *(info.param_decls or ())) if name is not ...]
+    return str(declared[-1]) if declared else f"--{parameter}".replace("_", "-")
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -87,6 +94,9 @@ class Stages:
     Attributes
     ----------
     quiet, as_json : bool
+    options : dict of str to str or None
+        `options_of` the command, which warnings name in place of the parameters of the library;
+        None if they keep naming these.
     times : list of (str, float)
         Names and seconds of the stages so far.
     warnings : list of str
@@ -94,6 +104,7 @@ class Stages:
 
     quiet: bool
     as_json: bool = False
+    options: dict[str, str] | None = None
     times: list[tuple[str, float]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -128,10 +139,17 @@ class Stages:
                 self._print_warnings(caught)
 
     def _print_warnings(self, caught: Sequence[WarningMessage]) -> None:
-        texts = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        texts = [self._phrased(w.message) for w in caught if issubclass(w.category, UserWarning)]
         for text in dict.fromkeys(" ".join(text.split()) for text in texts):
             self.warnings.append(text)
             typer.echo(f"warning: {printable(text)}", err=True)
+
+    def _phrased(self, warning: Warning | str) -> str:
+        """The text of a warning, with options in place of the parameters of the library."""
+        message = warning.args[0] if isinstance(warning, Warning) and warning.args else warning
+        if isinstance(message, Advised) and self.options is not None:
+            return message.phrased(self.options.get)
+        return str(message)
 
     @contextmanager
     def _progress(self, description: str) -> Iterator[Callable[[int, int], None] | None]:

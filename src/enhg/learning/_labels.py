@@ -70,8 +70,8 @@ def _missing_numbers(labels: NDArray) -> NDArray:
         missing |= np.isnan(labels)
     if missing.any() and set(np.unique(labels)) == {-1, 1}:
         warnings.warn(
-            "y holds only -1 and 1: these are taken as two classes with every sample labeled, not "
-            "as one class and missing labels",
+            "the labels are only -1 and 1: these are taken as two classes with every sample "
+            "labeled, not as one class and missing labels",
             stacklevel=5,
         )
         return np.zeros(len(labels), bool)

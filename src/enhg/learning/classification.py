@@ -14,6 +14,8 @@ from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._validation import check_choice, check_fraction
+from enhg.exceptions import Advised
+from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
     Prediction,
     attach,
@@ -239,10 +241,13 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _warn_of_unreached(self) -> None:
         warnings.warn(
-            f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples (the "
-            f"first is row {int(np.argmax(self.unreached_))}): they get no label. "
-            "Label one of them, or enlarge the hyperedges"
-            + (", or increase alpha" if self.method_weights_.keys() != {"poisson"} else ""),
+            Advised(
+                f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples "
+                f"(the first is row {int(np.argmax(self.unreached_))}): they get no label",
+                "label one of them",
+                MORE_MEMBERS,
+                *(["increase {alpha}"] if self.method_weights_.keys() != {"poisson"} else []),
+            ),
             stacklevel=3,
         )
 

@@ -11,7 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from enhg._protocol import GraphLike
 from enhg._validation import check_fraction
-from enhg.exceptions import warn_not_converged
+from enhg.exceptions import Advised, warn_not_converged
+from enhg.learning._advice import MORE_MEMBERS
 
 # Relative residual of diffusions that are only compared: in cross-validation and refinement.
 ROUGH_TOL = 1e-2
@@ -47,7 +48,7 @@ def diffuse(theta: LinearOperator, Y: NDArray, alpha: float, *, tol: float = 1e-
     """
     check_fraction("alpha", alpha, open_interval=True)
     F, residual = _conjugate_gradients(lambda V: V - alpha * (theta @ V), Y, tol)
-    _warn_of_residual(residual, tol, f"reduce alpha (1 - {1 - alpha:.2g})")
+    _warn_of_residual(residual, tol, f"reduce {{alpha}} (1 - {1 - alpha:.2g})")
     return F
 
 
@@ -101,7 +102,7 @@ def poisson(graph: GraphLike, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
     W, residual = _conjugate_gradients(
         lambda V: V - theta @ V, project(sources / roots), tol, project
     )
-    _warn_of_residual(residual, tol, "the hypergraph is nearly disconnected: enlarge hyperedges")
+    _warn_of_residual(residual, tol, MORE_MEMBERS)
     return W / roots
 
 
@@ -162,8 +163,10 @@ def _column_products(V: NDArray, W: NDArray) -> NDArray:
 def _warn_of_residual(residual: float, tol: float, advice: str) -> None:
     if residual > 10 * tol:
         warn_not_converged(
-            f"label propagation reached a relative residual of {residual:.1e}, not {tol:g}; "
-            f"{advice}",
+            Advised(
+                f"label propagation reached a relative residual of {residual:.1e}, not {tol:g}",
+                advice,
+            ),
             stacklevel=3,
         )
 

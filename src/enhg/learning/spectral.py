@@ -14,7 +14,8 @@ from scipy.sparse.linalg import LinearOperator
 from enhg._npz import State, require, require_array
 from enhg._protocol import GraphLike
 from enhg._validation import check_rng, check_whole
-from enhg.exceptions import warn_not_converged
+from enhg.exceptions import Advised, warn_not_converged
+from enhg.learning._advice import MORE_MEMBERS
 from enhg.preprocessing._arrays import unit_length
 
 EigenvectorWeighting = Literal["equal", "resolvent"]
@@ -151,8 +152,12 @@ def top_eigenpairs(
     residuals = np.linalg.norm(graph.theta @ eigenvectors - eigenvectors * eigenvalues, axis=0)
     if residuals.max() > tol:
         warn_not_converged(
-            f"the eigenvectors of Θ did not reach a residual of {tol:g}: the largest is "
-            f"{residuals.max():.1e}; reduce the number of clusters or enlarge the hyperedges"
+            Advised(
+                f"the eigenvectors of Θ did not reach a residual of {tol:g}: the largest is "
+                f"{residuals.max():.1e}",
+                "reduce {n_clusters}",
+                MORE_MEMBERS,
+            )
         )
     return Spectrum(eigenvalues, eigenvectors, residuals)
 

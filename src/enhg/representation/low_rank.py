@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
-from enhg.exceptions import warn_not_converged
+from enhg.exceptions import Advised, warn_not_converged
 
 _CHECK_EVERY = 10  # iterations
 _FIRST_PENALTY = 2.0
@@ -110,8 +110,12 @@ def low_rank_representation(
         W, gap = _solve(U * S, S, float(error_weight), float(tol), int(max_iter), report)
     if gap > tol:
         warn_not_converged(
-            f"the low-rank representation reached a duality gap of {gap:.1e} in {max_iter} "
-            f"iterations, not tol = {tol:g}; increase max_iter or tol"
+            Advised(
+                f"the low-rank representation reached a duality gap of {gap:.1e} in {max_iter} "
+                f"iterations, not {tol:g}",
+                "increase {max_iter}",
+                "increase {tol}",
+            )
         )
     left, values, right = _thin_svd(W)
     return LowRankRepresentation(left, values, right @ U.T, (U * S - W * S) @ Vt, gap)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
-from enhg.exceptions import InputError, warn_not_converged
+from enhg.exceptions import Advised, InputError, warn_not_converged
 from enhg.representation._blocks import (
     FIRST_CAPACITY,
     KEPT_PRODUCTS,
@@ -260,8 +260,12 @@ def _warn_of_large_certificates(certificate: NDArray, tol: float) -> None:
     n_failed = np.count_nonzero(_exceeds(certificate, tol))
     if n_failed:
         warn_not_converged(
-            f"{n_failed} of {len(certificate)} samples did not reach tol = {tol:g}; the largest "
-            f"certificate is {certificate.max():.2e}, of sample {int(certificate.argmax())}. "
-            "Increase tol or decrease gamma: the l1 penalty is close to the rounding of the data",
+            Advised(
+                f"{n_failed} of {len(certificate)} samples did not reach the tolerance {tol:g}, as "
+                "the l1 penalty is close to the rounding of the data: the largest certificate is "
+                f"{certificate.max():.2e}, of sample {int(certificate.argmax())}",
+                "increase {tol}",
+                "decrease {gamma}",
+            ),
             stacklevel=3,
         )

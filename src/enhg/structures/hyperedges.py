@@ -19,7 +19,7 @@ from enhg._validation import (
     real_csr,
     with_data,
 )
-from enhg.exceptions import InputError
+from enhg.exceptions import Advised, InputError
 from enhg.hypergraph import Hypergraph
 from enhg.structures._kernels import products_on_pattern
 
@@ -289,9 +289,12 @@ def warn_of_empty_rows(coefficients: sparse.csr_array) -> None:
     empty = int((np.diff(coefficients.indptr) == 0).sum())
     if empty:
         warnings.warn(
-            f"{empty} of {coefficients.shape[0]} samples are not represented by any other: raise "
-            "gamma (on the relative scale, above 1) or error_weight, or check that the samples are "
-            "neither zero nor constant",
+            Advised(
+                f"{empty} of {coefficients.shape[0]} samples are not represented by any other",
+                "raise {gamma} (on the relative scale, above 1)",
+                "raise {error_weight}",
+                "check that the samples are neither zero nor constant",
+            ),
             stacklevel=4,
         )
 

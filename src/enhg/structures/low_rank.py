@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from enhg._progress import Progress
 from enhg._validation import check_positive
+from enhg.exceptions import Advised
 from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.low_rank import LowRankRepresentation, low_rank_representation
 from enhg.structures._base import Structure, symmetric_graph
@@ -94,8 +95,11 @@ class LowRankGraph(Structure):
         )
         if not self.low_rank_.values.any():
             warnings.warn(
-                "no sample is represented by any other: raise error_weight (it is "
-                f"{self.error_weight:g}), or check that the samples are neither zero nor constant",
+                Advised(
+                    "no sample is represented by any other",
+                    f"raise {{error_weight}} (it is {self.error_weight:g})",
+                    "check that the samples are neither zero nor constant",
+                ),
                 stacklevel=3,
             )
         rows = self.low_rank_.right.T * np.sqrt(self.low_rank_.values)
