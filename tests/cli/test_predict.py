@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -38,6 +39,33 @@ def test_images_are_resized_to_those_of_the_model(tmp_path, photos, run, table):
     assert result.exit_code == 0, result.output
     labels = [[row["label"] for row in table(tmp_path / name / "labels.csv")] for name in "ab"]
     assert np.mean(np.array(labels[0]) == labels[1]) > 0.95
+
+
+def test_the_report_shows_similar_images_of_the_model(tmp_path, photos, run, page_data):
+    run("cluster", photos, "-k", 3, "-o", tmp_path / "a")
+    new = tmp_path / "new"
+    new.mkdir()
+    for i in (7, 40):
+        shutil.copy(photos / f"{i}.png", new / f"copy of {i}.png")
+    result = run("predict", tmp_path / "a/model.npz", new, "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    fitted = page_data(tmp_path / "b" / "report.html")["fitted"]
+    assert [fitted["name"][similar[0]] for similar in fitted["similar"]] == ["7.png", "40.png"]
+    for at in (similar[0] for similar in fitted["similar"]):
+        row = page_data(tmp_path / "a" / "report.html")["samples"]["name"].index(fitted["name"][at])
+        pictures = [
+            (tmp_path / folder / "thumbnails" / name).read_bytes()
+            for folder, name in (("a", f"{row:06}.jpg"), ("b", f"fitted-{at:06}.jpg"))
+        ]
+        assert pictures[0] == pictures[1]
+
+    (tmp_path / "moved.npz").write_bytes((tmp_path / "a/model.npz").read_bytes())
+    result = run("predict", tmp_path / "moved.npz", new, "-o", tmp_path / "c")
+    assert result.exit_code == 0, result.output
+    moved = page_data(tmp_path / "c" / "report.html")["fitted"]
+    assert (moved["name"], moved["similar"]) == (fitted["name"], fitted["similar"])
+    assert moved["sizes"] is None
+    assert moved["tiles"]["size"] == [8, 8]
 
 
 def test_predict_one_sample(tmp_path, digits, run, table):

@@ -1,6 +1,8 @@
 """Saving and loading of fitted learners."""
 
 import copy
+import json
+import zlib
 
 import numpy as np
 import pytest
@@ -30,6 +32,8 @@ HALF = len(X) // 2
 FEW = np.where(np.arange(HALF) % 10 == 0, Y[:HALF], -1)
 WRONG = np.where(np.arange(HALF) == 10, (FEW + 1) % 4, FEW)  # one given label is wrong
 FORMAT = ("enhg.Model", 2)
+NAMES = ["é/日本.jpg", "not-\udcffunicode.jpg", "", *(f"{i}.jpg" for i in range(3, HALF))]
+THUMBNAILS = [bytes([i % 256]) * 3 for i in range(HALF)]
 
 
 def clusters(structure=None, **options):
@@ -137,6 +141,25 @@ def test_recipe(tmp_path):
     assert read_model(tmp_path / "b.npz").recipe is None
 
 
+def test_names_and_checksums_of_thumbnails(saved, tmp_path):
+    model = read_model(saved)
+    assert model.names == NAMES
+    assert model.checksums.tolist() == [zlib.crc32(data) for data in THUMBNAILS]
+    assert model.folder == saved.parent
+    save_model(clusters(), tmp_path / "plain.npz")
+    plain = read_model(tmp_path / "plain.npz")
+    assert (plain.names, plain.checksums) == (None, None)
+    added = saved.stat().st_size - (tmp_path / "plain.npz").stat().st_size
+    assert added < 20 * HALF  # of the names, about ten letters each, and four bytes of checksum
+
+
+@pytest.mark.parametrize("parameter", ["names", "thumbnails"])
+def test_names_and_thumbnails_are_one_for_each_sample(tmp_path, parameter):
+    with pytest.raises(InputError, match=f"{parameter} must be one for each of the {HALF} samples"):
+        save_model(clusters(), tmp_path / "a.npz", **{parameter: NAMES[1:]})
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("shape", [(3, 3), "ab", (64,), (8.5, 8), (-8, -8)])
 def test_wrong_image_shape_is_refused_before_writing(tmp_path, shape):
     with pytest.raises(InputError, match=r"image_shape must be .* of 64 features, got"):
@@ -201,7 +224,7 @@ def test_only_learners_are_saved(tmp_path):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     file = tmp_path_factory.mktemp("models") / "model.npz"
-    save_model(clusters(), file)
+    save_model(clusters(), file, names=NAMES, thumbnails=THUMBNAILS)
     return file
 
 
@@ -287,6 +310,12 @@ REMOVED = object()
         ("image_shape", [64]),
         ("recipe", "[1]"),
         ("recipe", "{"),
+        ("names", np.frombuffer(b'["a", "b"]', np.uint8)),
+        ("names", np.frombuffer(json.dumps([1] * HALF).encode(), np.uint8)),
+        ("names", np.frombuffer(b"[", np.uint8)),
+        ("names", ["a"] * HALF),
+        ("checksums", np.zeros(HALF - 1, np.uint32)),
+        ("checksums", np.zeros(HALF)),
         ("state.structure.kind", "KNNHypergraph"),
         ("state.structure.state", {}),
         ("state.structure", {"kind": "ElasticNetHypergraph"}),
@@ -341,13 +370,14 @@ def array_paths(state, prefix=""):
 
 def test_every_array_must_be_there_and_fit_the_others(state, tmp_path):
     paths = list(array_paths(state))
-    assert len(paths) >= 12
+    assert len(paths) >= 14
     for number, path in enumerate(paths):
         array = state
         for key in path.split("."):
             array = array[key]
         shortened = sparse.csr_array(array[:-3]) if sparse.issparse(array) else array[:-3]
-        for kind, value in (("without", REMOVED), ("short", shortened)):
+        optional = path in ("names", "checksums")
+        for kind, value in (("without", REMOVED), ("short", shortened))[optional:]:
             file = tmp_path / f"{kind}-{number}.npz"
             write_archive(file, *FORMAT, changed(state, path, value), overwrite=False)
             with pytest.raises(InputError, match="not a model of this enhg"):

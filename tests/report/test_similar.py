@@ -45,5 +45,21 @@ def test_few_samples_and_samples_of_zeros():
 
 
 def test_many_samples_are_not_compared(monkeypatch):
-    monkeypatch.setattr(similar, "_MOST_COMPARED", 5)
+    monkeypatch.setattr(similar, "_MOST_COMPARED", 35)
     assert similar.nearest(np.eye(6), sparse.csr_array((6, 6))) == [[]] * 6
+    assert similar.nearest_fitted(np.eye(6), np.eye(6)) == [[]] * 6
+    assert similar.nearest_fitted(np.eye(6)[:5], np.eye(6)) != [[]] * 5
+
+
+@pytest.mark.parametrize("block", [2**23, 500])
+@pytest.mark.parametrize("n_fitted", [60, 5])
+def test_nearest_samples_of_a_model(block, n_fitted, monkeypatch):
+    monkeypatch.setattr(similar, "_BLOCK", block)
+    rng = np.random.default_rng(1)
+    new = rng.normal(size=(40, 10)) * rng.uniform(0.1, 10, size=(40, 1))
+    fitted = rng.normal(size=(n_fitted, 10)) * rng.uniform(0.1, 10, size=(n_fitted, 1))
+    fitted[3] = 2 * new[7]
+    lists = similar.nearest_fitted(new, fitted)
+    cosines = new @ fitted.T / np.outer(*(np.linalg.norm(X, axis=1) for X in (new, fitted)))
+    np.testing.assert_array_equal(lists, np.argsort(-cosines, axis=1)[:, :12])
+    assert lists[7][0] == 3

@@ -310,7 +310,8 @@ def predict(
     get the features, or the size and colors, of those of MODEL. OUT receives
 
     \b
-      report.html  a page with the images of every cluster or class
+      report.html  a page with the images of every cluster or class, and for
+                   each image the similar ones of MODEL
       labels.csv   one row per image: name; label; confidence; outlier, how
                    unusual it is, from 0 to 1. No label (-1 for a cluster) and
                    confidence 0 for an image that resembles none of MODEL
@@ -349,7 +350,7 @@ def predict(
         with stages.stage("write", "writing"):
             run = add_duplicates(run, samples, None)
             steps.write_results(folder, run, samples, outputs)
-        steps.write_report(stages, folder, run, samples, saved.model, summary.rows(run))
+        steps.write_report(stages, folder, run, samples, saved, summary.rows(run))
         files = _written(folder)
     steps.print_results(stages, out, run, files)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from enhg.cli.reading import Reading
     from enhg.cli.terminal import Stages
     from enhg.io import Samples
+    from enhg.io.models import SavedModel
     from enhg.run import Model, Run
     from enhg.structures.elastic_net import ElasticNetHypergraph
 
@@ -146,6 +147,8 @@ def write(
             folder / "model.npz",
             image_shape=samples.image_shape,
             recipe=samples.recipe,
+            names=samples.names,
+            thumbnails=None if samples.photos is None else samples.photos.thumbnails,
         )
         write_results(folder, run, samples, outputs)
     write_report(stages, folder, run, samples, model, summary.rows(run))
@@ -189,7 +192,7 @@ def write_report(
     folder: Path,
     run: Run,
     samples: Samples,
-    model: Model,
+    model: Model | SavedModel,
     rows: list[summary.Row],
 ) -> None:
     """Write the page of the results."""

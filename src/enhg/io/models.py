@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from enhg._npz import State, read_archive, write_archive
+from enhg._npz import State, read_archive, require, require_array, write_archive
 from enhg.exceptions import InputError
 from enhg.io._base import readable
 from enhg.learning.classification import HypergraphClassifier
@@ -37,11 +40,20 @@ class SavedModel:
         Shape of a sample, where samples are pixels.
     recipe : dict or None
         `recipe` of `enhg.features.ImageFeatures`, where samples are such features.
+    names : list of str or None
+        Names of the samples.
+    checksums : ndarray of shape (n_samples,) or None
+        CRC-32 of the thumbnail of every sample, where they are images.
+    folder : Path or None
+        The folder that the model was read from.
     """
 
     model: Model
     image_shape: tuple[int, ...] | None
     recipe: dict[str, Any] | None
+    names: list[str] | None = None
+    checksums: NDArray[np.uint32] | None = None
+    folder: Path | None = None
 
 
 def save_model(
@@ -50,6 +62,8 @@ def save_model(
     *,
     image_shape: tuple[int, ...] | None = None,
     recipe: dict[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    thumbnails: Sequence[bytes] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a fitted learner to an ``.npz`` file: the whole file or, on failure, nothing.
@@ -66,13 +80,19 @@ def save_model(
     recipe : dict, optional
         `recipe` of the `enhg.features.ImageFeatures` that made the samples. ``enhg predict`` makes
         the same features of the images of a folder.
+    names : sequence of str, optional
+        Names of the samples, which the report of ``enhg predict`` shows.
+    thumbnails : sequence of bytes, optional
+        Pictures of the samples, which are not saved: by their checksums, ``enhg predict``
+        recognizes them in the folder ``thumbnails`` beside the model.
     overwrite : bool, default=False
         Replace an existing file; otherwise it is left alone and FileExistsError is raised.
 
     Raises
     ------
     InputError
-        When the model is not of these classes, or its structure or preprocessing cannot be saved.
+        When the model is not of these classes, its structure or preprocessing cannot be saved, or
+        names or thumbnails are not one for each sample.
 
     Examples
     --------
@@ -95,12 +115,23 @@ def save_model(
         )
     check_is_fitted(model)
     shape = _image_shape(image_shape, model.n_features_in_)
-    state = {
+    state: State = {
         "learner": kind,
         "image_shape": None if shape is None else list(shape),
         "recipe": json.dumps(recipe),
         "state": model.to_state(),
     }
+    n_samples = model.graph_.n_vertices
+    for parameter, given in (("names", names), ("thumbnails", thumbnails)):
+        if given is not None and len(given) != n_samples:
+            raise InputError(
+                f"{parameter} must be one for each of the {n_samples} samples, got {len(given)}",
+                parameter=parameter,
+            )
+    if names is not None:  # as bytes: text takes four for each letter in an array
+        state["names"] = np.frombuffer(json.dumps(list(names)).encode(), np.uint8)
+    if thumbnails is not None:
+        state["checksums"] = np.array([crc32(data) for data in thumbnails], np.uint32)
     write_archive(path, _FORMAT, _VERSION, state, overwrite=overwrite)
 
 
@@ -139,7 +170,9 @@ def read_model(path: str | os.PathLike[str]) -> SavedModel:
             state = read_archive(stream, _FORMAT, _VERSION)
             model = _LEARNERS[state["learner"]].from_state(state["state"])
             shape = _image_shape(state["image_shape"], model.n_features_in_)
-            return SavedModel(model, shape, _recipe(state))
+            names, checksums = _names(state, model), _checksums(state, model)
+            folder = Path(path).resolve().parent
+            return SavedModel(model, shape, _recipe(state), names, checksums, folder)
         except Exception as error:  # on arbitrary bytes the readers raise almost any exception
             reason = str(error) or type(error).__name__
             if isinstance(error, KeyError):
@@ -160,6 +193,21 @@ def _image_shape(shape: Any, n_features: int) -> tuple[int, ...] | None:
             parameter="image_shape",
         )
     return tuple(sides.tolist())
+
+
+def _names(state: State, model: Model) -> list[str] | None:
+    if "names" not in state:
+        return None
+    names = json.loads(require_array(state, "names", (None,), "u").tobytes())
+    require(isinstance(names, list) and len(names) == model.graph_.n_vertices, "names")
+    require(all(isinstance(name, str) for name in names), "names")
+    return names
+
+
+def _checksums(state: State, model: Model) -> NDArray[np.uint32] | None:
+    if "checksums" not in state:
+        return None
+    return require_array(state, "checksums", (model.graph_.n_vertices,), "u")
 
 
 def _recipe(state: State) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from enhg.io import Samples
 from enhg.learning.cluster_count import ClusterCount
 from enhg.plotting._drawing import COLORS
 from enhg.plotting.matrices import confusion
+from enhg.report._fitted import Fitted
 from enhg.report._layout import lay_out
 from enhg.report._pictures import Pictures
 from enhg.report._results import Results
@@ -83,6 +84,18 @@ def sample_content(
         "duplicates": [group for group in copies if len(group) > 1],
         "skipped": [[shown(image.name), shown(image.reason)] for image in samples.skipped],
         "ignored": samples.n_ignored,
+    }
+
+
+def fitted_content(fitted: Fitted, results: Results) -> dict[str, object]:
+    """Samples of the model that are similar to the new samples of the page."""
+    code = {name: at for at, name in enumerate(results.names)}
+    return {
+        "name": [shown(name) for name in fitted.names],
+        "group": [code.get(label, -1) for label in fitted.labels],
+        "similar": fitted.similar,
+        "sizes": [edge for _, size in fitted.thumbnails for edge in size] or None,
+        "tiles": None if fitted.pictures is None else _tiles(fitted.pictures),
     }
 
 

@@ -17,7 +17,9 @@ from scipy import sparse
 
 from enhg._atomic import atomic_file
 from enhg.io import Samples
-from enhg.report._content import run_content, sample_content
+from enhg.io.models import SavedModel
+from enhg.report._content import fitted_content, run_content, sample_content
+from enhg.report._fitted import THUMBNAILS, Fitted, find_fitted, thumbnail_file
 from enhg.report._pictures import Pictures, draw_pictures
 from enhg.report._results import Results, make_results
 from enhg.report._selection import MOST_PICTURED, Selection, select
@@ -25,7 +27,6 @@ from enhg.report._text import shown
 from enhg.run import Model, Run, fitted_structure
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
-THUMBNAILS = "thumbnails"
 _SCRIPTS = (
     "page.js", "pictures.js", "lists.js", "groups.js", "search.js", "review.js", "panel.js",
     "map.js", "drawings.js", "start.js",
@@ -36,7 +37,7 @@ def write_report(
     path: Path,
     run: Run,
     samples: Samples,
-    model: Model | None,
+    model: Model | SavedModel | None,
     *,
     summary: Sequence[tuple[str, str]],
     command: str,
@@ -46,7 +47,8 @@ def write_report(
     """Write the report of a run as one HTML file, whole or not at all.
 
     Photographs are written to the folder ``thumbnails`` beside it, one file for each sample by
-    its row: ``thumbnails/000123.jpg``.
+    its row: ``thumbnails/000123.jpg``. Those of the model that are similar to new ones are
+    ``thumbnails/fitted-000045.jpg``.
 
     Parameters
     ----------
@@ -56,9 +58,10 @@ def write_report(
         Record of a clustering, a classification or a prediction.
     samples : Samples
         The samples of the run.
-    model : HypergraphClustering, HypergraphClassifier or None
-        The learner of the run, with an `ElasticNetHypergraph` as structure; not used for a
-        prediction.
+    model : HypergraphClustering, HypergraphClassifier, SavedModel or None
+        The learner of the run, with an `ElasticNetHypergraph` as structure. For a prediction the
+        saved model, whose samples are shown beside the new ones that they are similar to; None
+        for a page without them.
     summary : sequence of (name, text)
         Lines of the summary.
     command : str
@@ -68,16 +71,23 @@ def write_report(
     duplicates : sequence of sequences of int, optional
         Groups of copies and near-copies, as rows of the samples.
     """
-    learner = None if run.kind == "predict" else model
+    saved = model if isinstance(model, SavedModel) else None
+    learner = None if run.kind == "predict" or isinstance(model, SavedModel) else model
     structure = None if learner is None else fitted_structure(learner)
     results = make_results(run, samples, learner)
     selection = _selected(results, samples, structure, duplicates)
     pictures = _pictures(samples, structure, selection)
+    fitted = None if saved is None else find_fitted(saved, samples, selection.pictured)
     data = run_content(run, summary, command, feature_choice)
     data |= sample_content(results, selection, pictures, samples, structure, duplicates)
-    page = _filled(shown(f"enhg: {samples.source.name}"), data, pictures)
+    data["fitted"] = None if fitted is None else fitted_content(fitted, results)
+    page = _filled(shown(f"enhg: {samples.source.name}"), data, _sheets(pictures, fitted))
     if samples.photos is not None:
-        _write_thumbnails(path.parent / THUMBNAILS, samples.photos.thumbnails)
+        _write_thumbnails(path.parent / THUMBNAILS, "", samples.photos.thumbnails)
+    if fitted is not None:
+        _write_thumbnails(
+            path.parent / THUMBNAILS, "fitted-", [data for data, _ in fitted.thumbnails]
+        )
     with atomic_file(path) as part:
         part.write_bytes(page.encode())
 
@@ -106,15 +116,23 @@ def _pictures(
     return draw_pictures(samples, structure, selection.pictured)
 
 
-def _write_thumbnails(folder: Path, thumbnails: Sequence[bytes]) -> None:
-    folder.mkdir(exist_ok=True)
+def _sheets(pictures: Pictures | None, fitted: Fitted | None) -> dict[str, str]:
+    """Sheets of tiles as data URIs, by the class of their elements on the page."""
+    sheets = {} if pictures is None else dict(pictures.sheets)
+    if fitted is not None and fitted.pictures is not None:
+        sheets["fitted"] = fitted.pictures.sheets["sample"]
+    return sheets
+
+
+def _write_thumbnails(folder: Path, prefix: str, thumbnails: Sequence[bytes]) -> None:
+    if thumbnails:
+        folder.mkdir(exist_ok=True)
     for row, thumbnail in enumerate(thumbnails):
-        (folder / f"{row:06}.jpg").write_bytes(thumbnail)
+        (folder / f"{prefix}{thumbnail_file(row)}").write_bytes(thumbnail)
 
 
-def _filled(title: str, data: dict[str, object], pictures: Pictures | None) -> str:
+def _filled(title: str, data: dict[str, object], sheets: dict[str, str]) -> str:
     """The template with its parts filled in; its policy allows only its own script to run."""
-    sheets = {} if pictures is None else pictures.sheets
     style = _part("page.css") + "".join(
         f'.{name}{{background-image:url("{uri}")}}' for name, uri in sheets.items()
     )

@@ -134,6 +134,12 @@ def _drawn_as_stripes(
     return Pictures(sheets, size, size, columns, columns, None)
 
 
+def jpeg_size(data: bytes) -> tuple[int, int]:
+    """Width and height of a JPEG file; OSError for anything else."""
+    width, height = require("PIL.Image", "images").open(io.BytesIO(data), formats=("JPEG",)).size
+    return width, height
+
+
 def _blocks(
     X: NDArray, structure: ElasticNetHypergraph | None, rows: NDArray
 ) -> Iterator[tuple[NDArray, NDArray]]:

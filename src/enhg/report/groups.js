@@ -16,7 +16,7 @@ const sheets = {
     const marked = range(data.pictured).some(isWrong);
     document.querySelector("#groups .about").textContent =
       `The most sure ${noun}s come first, the least sure last. Choose one to see more about it` +
-      (data.edges ? ` and ${noun}s similar to it.` : ".") + STRIPES +
+      (data.edges || data.fitted ? ` and ${noun}s similar to it.` : ".") + STRIPES +
       (marked ? ` Underlined: its true class differs from that of ${clustered ? "most of the cluster" : "the class"}.` : "");
     $("sheets").classList.toggle("many", data.groups.length > MANY_GROUPS);
     $("sheets").append(...data.groups.map((_, group) => this.sheet(group)));

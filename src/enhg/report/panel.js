@@ -110,6 +110,7 @@ const panel = {
 
   /** Members of the hyperedge with positive coefficients, and the nearest by their features. */
   similar(i) {
+    if (data.fitted) return this.similarFitted(i);
     if (!data.edges) return [];
     const [, members, values] = pairs(data.edges.members[i]);
     const ids = [...members.filter((j, at) => values[at] > 0 && hasPicture(j)), ...data.edges.nearest[i]]
@@ -117,6 +118,13 @@ const panel = {
     if (!ids.length) return [];
     return [heading(`Similar ${noun}s`),
       listing(grid(...ids.map((j) => thumb(j, photos ? 128 : THUMB))), ids, `similar to ${samples.name[i]}`)];
+  },
+
+  /** The nearest samples of the model. */
+  similarFitted(i) {
+    return [heading(`Similar ${noun}s of the model`),
+      make("ul", { className: photos ? "grid photos fitted-list" : "grid fitted-list" },
+        ...data.fitted.similar[i].map((at) => fittedThumb(at)))];
   },
 
   /** Scores, hyperedges and the reconstruction, closed until they are wanted. */

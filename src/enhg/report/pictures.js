@@ -7,9 +7,9 @@ const SHARP_BELOW = 64; // pixels of a photograph that is enlarged without smoot
 const LONGEST_NAME = 20; // characters of a name below a picture
 
 /** Width and height of a tile in a box: whole multiples for small tiles. */
-function fitted(side) {
+function fitted(side, size = data.tiles?.size) {
   if (!shaped) return side > 100 ? [Math.min(side, 340), 48] : [116, 22];
-  const [height, width] = data.tiles.size;
+  const [height, width] = size;
   const long = Math.max(height, width);
   const scale = long <= 0.6 * side ? Math.round(side / long) : side / long;
   const smallest = Math.min(14, side);
@@ -17,15 +17,15 @@ function fitted(side) {
 }
 
 /** A photograph at its proportions, in a box of `side`; the file is loaded when it comes in sight. */
-function photograph(i, side) {
-  const [width, height] = data.sizes.slice(2 * i, 2 * i + 2);
+function photograph(i, side, sizes = data.sizes, prefix = "") {
+  const [width, height] = sizes.slice(2 * i, 2 * i + 2);
   const long = Math.max(width, height);
   const whole = long * Math.floor(side / long); // a whole multiple of a small picture
   const scale = (long < SHARP_BELOW && whole >= 0.85 * side ? whole : side) / long;
   const [across, down] = [width, height].map((edge) => Math.max(8, Math.round(edge * scale)));
   const image = make("img", { loading: "lazy", decoding: "async", alt: "", width: across, height: down,
     className: long < SHARP_BELOW ? "photo sharp" : "photo" });
-  image.src = `thumbnails/${`${i}`.padStart(6, "0")}.jpg`;
+  image.src = `thumbnails/${prefix}${`${i}`.padStart(6, "0")}.jpg`;
   return image;
 }
 
@@ -47,14 +47,41 @@ function tile(i, side, sheet = "sample") {
   }
   const small = sheet !== "sample";
   const columns = small ? data.tiles.smallColumns : data.tiles.columns;
-  const rows = Math.ceil(data.pictured / columns);
   const [tileHeight] = small ? data.tiles.smallSize : data.tiles.size;
+  return fromSheet(element, sheet, i, [width, height], { columns, count: data.pictured, tileHeight });
+}
+
+/** Show tile `i` of a sheet in an element of the size given. */
+function fromSheet(element, sheet, i, [width, height], { columns, count, tileHeight }) {
+  element.style.width = `${width}px`;
+  element.style.height = `${height}px`;
   element.classList.add(sheet);
   element.classList.toggle("sharp", !shaped || height >= 1.5 * tileHeight);
-  element.style.backgroundSize = `${columns * width}px ${rows * height}px`;
+  element.style.backgroundSize = `${columns * width}px ${Math.ceil(count / columns) * height}px`;
   element.style.backgroundPosition =
     `${-(i % columns) * width}px ${-Math.floor(i / columns) * height}px`;
   return element;
+}
+
+/** The picture of a sample of the model, where there is one. */
+function fittedPicture(at, side) {
+  const { name, sizes, tiles } = data.fitted;
+  if (sizes) return photograph(at, side, sizes, "fitted-");
+  if (!tiles) return null;
+  const geometry = { columns: tiles.columns, count: name.length, tileHeight: tiles.size[0] };
+  return fromSheet(make("span", { className: "picture" }), "fitted", at, fitted(side, tiles.size), geometry);
+}
+
+/** A sample of the model: its picture, if there is one, its name and its group. */
+function fittedThumb(at) {
+  const side = photos ? 128 : THUMB;
+  const name = data.fitted.name[at];
+  const image = fittedPicture(at, side);
+  const frame = image && make("span", { className: "frame" }, image);
+  if (frame) frame.style.height = `${side}px`;
+  const group = data.fitted.group[at];
+  return make("li", { className: "thumb", title: name }, frame, make("span", { className: "label" }, ending(name)),
+    make("span", { className: "label of" }, ...(group < 0 ? [] : [dot(group), label(group)])));
 }
 
 const STRIPES = shaped ? "" : data.features > data.tiles.size[1]
