@@ -68,7 +68,9 @@ def test_record_of_a_clustering(samples, clustering):
     graph = fitted_structure(clustering).graph_
     assert run.structure.n_hyperedges == graph.n_edges == 450
     assert run.structure.n_components == graph.connected_components()[0]
-    assert run.samples.low_confidence.sum() == (clustering.confidence_ < 0.1).sum()
+    assert run.samples.low_confidence.sum() == 8
+    assert run.samples.low_confidence[clustering.confidence_.argmin()]
+    assert run.median_confidence == np.median(clustering.confidence_)
 
 
 def test_record_of_a_classification(samples, classifier):
@@ -82,6 +84,9 @@ def test_record_of_a_classification(samples, classifier):
     expected = np.mean((classifier.transduction_ == Y.astype(str))[unlabeled])
     assert run.scores.accuracy == expected
     assert run.scores.n_scored == unlabeled.sum()
+    assert run.samples.low_confidence.sum() == 5
+    assert not run.samples.low_confidence[~unlabeled].any()
+    assert run.median_confidence == np.median(classifier.confidence_[unlabeled])
     after = vars(classifier)
     assert all(after[name] is value for name, value in before.items())  # nothing was assigned
 
@@ -110,6 +115,7 @@ def test_only_samples_without_a_label_are_unreached(samples, clustering):
     run = record_prediction(samples, clustering, prediction)
     assert run.n_unreached == 3
     assert run.samples.low_confidence[:10].tolist() == [False] * 3 + [True] * 7
+    assert run.samples.low_confidence.sum() == 8
 
 
 def test_suggestions(samples, clustering, classifier):

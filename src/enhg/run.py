@@ -6,6 +6,7 @@ one record, which is computed here from the fitted objects.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +25,7 @@ from enhg.io._base import Skipped
 from enhg.learning._base import Prediction
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
-from enhg.learning.scores import (
-    confidence_threshold,
-    is_outlier,
-    low_confidence,
-    outlier_threshold,
-)
+from enhg.learning.scores import is_outlier, low_confidence, outlier_threshold
 from enhg.metrics import clustering_accuracy
 from enhg.preprocessing import preprocessing_name
 from enhg.structures.elastic_net import ElasticNetHypergraph
@@ -105,8 +101,8 @@ class SampleColumns:
     confidence, outlier_scores : ndarray
         From 0 to 1, as the learner gives them.
     low_confidence, is_outlier : ndarray of bool
-        Labeled samples with low confidence, and samples whose outlier score exceeds the
-        threshold.
+        Samples to check, whose label was predicted with the smallest confidence, and samples
+        whose outlier score exceeds the threshold.
     boundary_scores : ndarray or None
         As `boundary_scores_` of the learner; None for new samples.
     residuals : ndarray or None
@@ -196,8 +192,8 @@ class Run:
     samples : SampleColumns
     groups : tuple of Group
         All clusters or classes, also empty ones.
-    confidence_threshold : float
-        Confidence below which a label has low confidence.
+    median_confidence : float
+        Of the samples whose label was predicted; NaN if there are none.
     n_unreached : int
         Number of samples that stay without a label.
     structure : StructureFigures or None
@@ -222,7 +218,7 @@ class Run:
     input: InputFigures
     samples: SampleColumns
     groups: tuple[Group, ...]
-    confidence_threshold: float
+    median_confidence: float
     n_unreached: int = 0
     structure: StructureFigures | None = None
     estimate: Estimate | None = None
@@ -232,6 +228,11 @@ class Run:
     duplicates: tuple[DuplicateGroup, ...] = ()
     stages: tuple[tuple[str, float], ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def confidence_threshold(self) -> float:
+        """The largest confidence of the samples to check; 0 if there are none."""
+        return float(self.samples.confidence[self.samples.low_confidence].max(initial=0))
 
 
 def compile_kernels(dtype: DTypeLike) -> None:
@@ -253,13 +254,14 @@ def record_clustering(samples: Samples, model: HypergraphClustering) -> Run:
     estimate = None
     if count is not None:
         estimate = Estimate(int(count.n_clusters), int(count.runner_up), bool(count.reliable))
+    predicted = np.ones(len(samples.X), bool)
     return Run(
         kind="cluster",
         grouping="cluster",
         input=input_figures(samples),
-        samples=_fitted_columns(samples, model, model.labels_, np.ones(len(samples.X), bool)),
+        samples=_fitted_columns(samples, model, model.labels_, predicted),
         groups=_groups(range(model.n_clusters_), model.labels_),
-        confidence_threshold=confidence_threshold(),
+        median_confidence=_median(model.confidence_[predicted]),
         structure=_structure_figures(fitted_structure(model)),
         estimate=estimate,
         scores=_clustering_scores(samples.labels, model.labels_),
@@ -277,14 +279,15 @@ def record_classification(samples: Samples, model: HypergraphClassifier) -> Run:
     """
     given = np.zeros(len(samples.X), bool)
     given[model.labeled_indices_] = True
-    columns = _fitted_columns(samples, model, model.transduction_, ~model.unreached_)
+    predicted = ~(given | model.unreached_)
+    columns = _fitted_columns(samples, model, model.transduction_, predicted)
     return Run(
         kind="classify",
         grouping="class",
         input=input_figures(samples),
         samples=replace(columns, given=given),
         groups=_groups(model.classes_.tolist(), model.transduction_),
-        confidence_threshold=confidence_threshold(len(model.classes_)),
+        median_confidence=_median(model.confidence_[predicted]),
         n_unreached=int(model.unreached_.sum()),
         structure=_structure_figures(fitted_structure(model)),
         spreading=Spreading(
@@ -309,13 +312,12 @@ def record_prediction(samples: Samples, model: Model, prediction: Prediction) ->
     clusters = isinstance(model, HypergraphClustering)
     names = range(model.n_clusters_) if clusters else model.classes_.tolist()
     reached = prediction.labels != -1 if clusters else prediction.confidence > 0
-    n_classes = None if clusters else len(names)
     columns = SampleColumns(
         samples.names,
         prediction.labels,
         prediction.confidence,
         prediction.outlier_scores,
-        reached & low_confidence(prediction.confidence, n_classes),
+        low_confidence(prediction.confidence, reached),
         prediction.outlier_scores > outlier_threshold(model.outlier_scores_),
     )
     score = _clustering_scores if clusters else _accuracy
@@ -325,7 +327,7 @@ def record_prediction(samples: Samples, model: Model, prediction: Prediction) ->
         input=input_figures(samples),
         samples=columns,
         groups=_groups(names, prediction.labels),
-        confidence_threshold=confidence_threshold(n_classes),
+        median_confidence=_median(prediction.confidence[reached]),
         n_unreached=int((~reached).sum()),
         scores=score(samples.labels, prediction.labels),
     )
@@ -435,20 +437,23 @@ def _structure_figures(structure: ElasticNetHypergraph) -> StructureFigures:
 
 
 def _fitted_columns(
-    samples: Samples, model: Model, labels: NDArray, reached: NDArray
+    samples: Samples, model: Model, labels: NDArray, predicted: NDArray
 ) -> SampleColumns:
     structure = fitted_structure(model)
-    n_classes = None if isinstance(model, HypergraphClustering) else len(model.classes_)
     return SampleColumns(
         names=samples.names,
         labels=labels,
         confidence=model.confidence_,
         outlier_scores=model.outlier_scores_,
-        low_confidence=reached & low_confidence(model.confidence_, n_classes),
+        low_confidence=low_confidence(model.confidence_, predicted),
         is_outlier=is_outlier(model.outlier_scores_),
         boundary_scores=model.boundary_scores_,
         residuals=structure.relative_residuals_,
     )
+
+
+def _median(values: NDArray) -> float:
+    return float(np.median(values)) if len(values) else math.nan
 
 
 def _groups(names: Iterable[Any], labels: NDArray) -> tuple[Group, ...]:

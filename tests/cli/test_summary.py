@@ -36,7 +36,7 @@ CLUSTERED = Run(
     input=InputFigures(3, 64, (8, 8), "some/digits.npz"),
     samples=COLUMNS,
     groups=(Group("0", 1), Group("1", 2)),
-    confidence_threshold=0.1,
+    median_confidence=0.7,
     structure=StructureFigures("zero_mean", 1.5, np.inf, 3, 1, 3),
     estimate=Estimate(2, 3, True),
     scores=Scores(3, ac=1.0, nmi=0.5),
@@ -50,12 +50,12 @@ def test_summary_of_a_clustering():
     assert rows == {
         "images": "3 of 8×8, from some/digits.npz",
         "clusters": "2 (estimated; next best 3), of 1, 2 images",
-        "how sure": "2 of 3 are clear, 1 is between two clusters: the report lists the least "
-        "sure first",
+        "how sure": "half of the images at least 70%; check the least sure one first (5% or "
+        "less): the report lists them",
         "unusual": "1 image unlike all others",
         "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
         "details": "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "
-        "largest certificate inf\n3 hyperedges, 1 component; low confidence is below 0.1",
+        "largest certificate inf\n3 hyperedges, 1 component",
     }
     assert list(rows)[-1] == "details"
 
@@ -82,11 +82,19 @@ def test_summary_of_a_folder():
     assert figures["duplicates"] == [["a", "c"]]
 
 
-def test_summary_where_all_is_clear():
+def test_summary_where_all_are_equally_sure():
     clear = replace(COLUMNS, low_confidence=np.zeros(3, bool), is_outlier=np.zeros(3, bool))
     rows = dict(summary.rows(replace(CLUSTERED, samples=clear)))
-    assert rows["how sure"] == "all 3 are clear"
+    assert rows["how sure"] == "all 70%"
     assert "unusual" not in rows
+
+
+def test_summary_of_several_to_check_and_of_no_prediction():
+    several = replace(COLUMNS, low_confidence=np.array([False, True, True]))
+    rows = dict(summary.rows(replace(CLUSTERED, samples=several)))
+    assert "check the 2 least sure ones first (70% or less)" in rows["how sure"]
+    rows = dict(summary.rows(replace(CLUSTERED, median_confidence=np.nan)))
+    assert rows["how sure"] == "no label was predicted"
 
 
 def test_summary_of_an_estimate_that_is_not_reliable():

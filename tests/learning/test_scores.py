@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from enhg import ElasticNetHypergraph, Graph, Hypergraph, HypergraphClustering
+from enhg import (
+    ElasticNetHypergraph,
+    Graph,
+    Hypergraph,
+    HypergraphClassifier,
+    HypergraphClustering,
+)
 from enhg.learning.scores import (
     boundary_scores,
-    confidence_threshold,
     is_outlier,
     low_confidence,
     outlier_threshold,
@@ -38,11 +43,41 @@ def test_one_group_has_no_boundary():
     np.testing.assert_allclose(boundary_scores(graph, np.zeros(12, int), 1), 0, atol=1e-12)
 
 
-def test_low_confidence():
-    assert low_confidence(np.array([0.05, 0.1, 0.5])).tolist() == [True, False, False]
-    assert low_confidence(np.array([0.25, 0.34, 0.36]), 4).tolist() == [True, True, False]
-    assert confidence_threshold() == 0.1
-    assert confidence_threshold(4) == 0.35
+@pytest.mark.parametrize(("n", "count"), [(2, 1), (20, 1), (21, 2), (400, 20), (5000, 100)])
+def test_low_confidence_is_a_share_of_the_smallest(n, count):
+    confidence = np.random.default_rng(0).permutation(np.linspace(0.1, 0.9, n))
+    low = low_confidence(confidence, np.ones(n, bool))
+    assert low.sum() == count
+    assert confidence[low].max() < confidence[~low].min()
+    # of a scale of its own: near 1/n_classes if few labels are given
+    np.testing.assert_array_equal(low_confidence(0.1 + confidence / 10, np.ones(n, bool)), low)
+
+
+def test_low_confidence_is_of_predicted_labels():
+    confidence = np.array([0.0, 0.1, 0.2, 0.9])
+    assert low_confidence(confidence, confidence > 0.15).tolist() == [False, False, True, False]
+    assert not low_confidence(confidence, np.zeros(4, bool)).any()
+
+
+def test_equal_confidence_is_not_low():
+    everything = np.ones(40, bool)
+    assert not low_confidence(1 - 1e-9 * np.arange(40), everything).any()
+    assert not low_confidence(np.zeros(40), everything).any()
+    assert low_confidence(np.repeat([0.0, 1.0], [30, 10]), everything).sum() == 2
+
+
+@pytest.mark.parametrize("labels_per_class", [1, 2, 5])
+def test_errors_are_more_frequent_where_confidence_is_low(labels_per_class):
+    X, y = load_digits(return_X_y=True)
+    given = np.full(len(y), -1)
+    for digit in range(10):
+        rows = np.flatnonzero(y == digit)[:labels_per_class]
+        given[rows] = digit
+    model = HypergraphClassifier().fit(X, given)
+    predicted, wrong = given == -1, model.transduction_ != y
+    low = low_confidence(model.confidence_, predicted)
+    assert low.sum() == np.ceil(0.05 * predicted.sum())
+    assert wrong[low].mean() > 3 * wrong[predicted & ~low].mean()
 
 
 def test_outlier_threshold_is_that_of_the_median_absolute_deviation():

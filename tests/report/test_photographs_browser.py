@@ -204,18 +204,22 @@ def test_technical_terms_are_behind_details(opened, report, text):
 
 
 def test_images_to_check_are_few_and_the_least_sure_first(opened, album, tmp_path, written, text):
-    columns = replace(album.record.samples, low_confidence=np.ones(N, bool))
+    listed = np.argsort(album.model.confidence_.round(4), kind="stable")[:30]
+    low = np.isin(np.arange(N), listed)
+    columns = replace(album.record.samples, low_confidence=low)
     run = SimpleNamespace(**{**vars(album), "record": replace(album.record, samples=columns)})
     browser = opened(path=written(tmp_path / "report.html", run))
     confidence = album.model.confidence_.round(4)
     ids = []
-    for first in range(1, 120, 12):
-        assert text(browser, "#low-confidence .pages span") == f"{first}–{first + 11} of 120"
+    assert text(browser, "#low-confidence-title") == "The 30 least sure"
+    for first, last in ((1, 12), (13, 24), (25, 30)):
+        assert text(browser, "#low-confidence .pages span") == f"{first}–{last} of 30"
         ids += shown_samples(browser, "#low-confidence")
         on = reveal(browser, "#low-confidence .pages button:last-child")
-        assert on.is_enabled() == (first < 109)
+        assert on.is_enabled() == (last < 30)
         on.click()
-    np.testing.assert_array_equal(confidence[ids], np.sort(confidence)[:120])
+    assert set(ids) == set(listed)
+    assert (np.diff(confidence[ids]) >= 0).all()
     outliers = shown_samples(browser, "#outliers")
     scores = album.structure.outlier_scores_.round(4)
     np.testing.assert_array_equal(scores[outliers], -np.sort(-scores)[: len(outliers)])

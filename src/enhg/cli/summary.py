@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,16 +174,16 @@ def _images_text(figures: InputFigures) -> str:
 
 
 def _confidence_text(run: Run) -> str:
-    """How many labels are clear; the others are a list to go through from its start."""
-    n_labeled = run.input.n_samples - run.n_unreached
+    """The confidence of half of the samples, and how many to check, of which confidence."""
+    if isnan(run.median_confidence):
+        return "no label was predicted"
     low = int(run.samples.low_confidence.sum())
     if not low:
-        return f"all {n_labeled} are clear"
-    verb = "is" if low == 1 else "are"
-    between = "two clusters" if run.grouping == "cluster" else "two classes"
+        return f"all {run.median_confidence:.0%}"
+    least = "least sure one" if low == 1 else f"{low} least sure ones"
     return (
-        f"{n_labeled - low} of {n_labeled} are clear, {low} {verb} between {between}: the report "
-        "lists the least sure first"
+        f"half of the {_noun(run)}s at least {run.median_confidence:.0%}; check the {least} first "
+        f"({run.confidence_threshold:.0%} or less): the report lists them"
     )
 
 
@@ -194,10 +195,7 @@ def _details_text(run: Run) -> str:
         f"coefficients per sample on average, largest certificate {structure.certificate:.1e}"
     )
     edges = f"{structure.n_hyperedges} hyperedges"
-    second = (
-        f"{edges}, {counted(structure.n_components, 'component')}; low confidence is below "
-        f"{run.confidence_threshold:.2g}"
-    )
+    second = f"{edges}, {counted(structure.n_components, 'component')}"
     if run.spreading is not None:
         second += f"; {_methods_text(run.spreading.method_weights)}"
     return f"{first}\n{second}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from enhg._protocol import GraphLike
 
-_LOW_CONFIDENCE = 0.1
+_LOW_SHARE, _MOST_LOW = 0.05, 100  # of the samples that low confidence is chosen from
+_DECIMALS = 4  # of a confidence, in tables
 _OUTLIER_DEVIATIONS = 4.0
 _MIN_OUTLIER_THRESHOLD, _MAX_OUTLIER_THRESHOLD = 0.05, 0.5
 _NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of normal numbers
@@ -50,22 +53,32 @@ def boundary_scores(graph: GraphLike, codes: NDArray, n_groups: int) -> NDArray:
     return np.clip(1 - inside, 0, 1)
 
 
-def confidence_threshold(n_classes: int | None = None) -> float:
-    """Return the threshold of low confidence: 0.1, or 0.1 + 1/n_classes of a classifier."""
-    return _LOW_CONFIDENCE + (1 / n_classes if n_classes else 0)
+def low_confidence(confidence: NDArray, predicted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the mask of the samples to check: 5 % of the smallest confidence, at most 100.
 
-
-def low_confidence(confidence: NDArray, n_classes: int | None = None) -> NDArray[np.bool_]:
-    """Return the mask of confidences below `confidence_threshold`.
+    The number is rounded up. It is a share, since no threshold suits all results: the confidence of
+    a classifier is near 1/n_classes for nearly all samples if few labels are given, and far above
+    it for nearly all, wrong ones included, if many are. Samples that are as confident as the most
+    confident one, to four decimals, are left out.
 
     Parameters
     ----------
     confidence : ndarray of shape (n_samples,)
-    n_classes : int, optional
-        The number of classes of a classifier, whose confidence is at least 1/n_classes; None for
-        the confidence of a clustering.
+    predicted : ndarray of bool of shape (n_samples,)
+        The samples to choose from: those whose label was predicted.
+
+    Examples
+    --------
+    >>> low_confidence(np.array([0.1, 0.9, 0.2, 0.8]), np.array([False, True, True, True])).tolist()
+    [False, False, True, False]
     """
-    return confidence < confidence_threshold(n_classes)
+    rows = np.flatnonzero(predicted)
+    count = min(math.ceil(_LOW_SHARE * len(rows)), _MOST_LOW)
+    rounded = confidence.round(_DECIMALS)
+    least = rows[np.argsort(confidence[rows], kind="stable")[:count]]
+    mask = np.zeros(len(confidence), bool)
+    mask[least] = rounded[least] < rounded[rows].max(initial=0)
+    return mask
 
 
 def is_outlier(scores: NDArray) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from enhg.report._results import Results
 MOST_PICTURED = 2500
 _MOST_LISTED = 20_000
 _TYPICAL, _LOW_CONFIDENCE, _RANDOM = 0.15, 0.15, 0.2  # shares of the pictures, over all groups
-_MOST_EXTREME = 100  # largest outlier scores, and as many of the smallest confidences
+_MOST_EXTREME = 100  # largest outlier scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def _most_informative(
     chosen = _first_unique(
         wanted[: MOST_PICTURED // 2],
         np.argsort(-columns.outlier_scores, kind="stable")[:_MOST_EXTREME],
-        np.argsort(columns.confidence, kind="stable")[:_MOST_EXTREME],
+        np.flatnonzero(columns.low_confidence),
         from_every_group(-columns.confidence, _TYPICAL),
         from_every_group(columns.confidence, _LOW_CONFIDENCE),
         most=MOST_PICTURED,

@@ -61,9 +61,9 @@ function remarks(i) {
   if (data.groups[group].name === "") texts.push(predicted ? `similar to no ${noun} of the model` : "no label reaches it");
   if (samples.fragment[i]) texts.push(`one of ${counted(samples.fragment[i], noun)} apart from all others`);
   if (samples.isOutlier[i]) texts.push(`unusual: unlike every other ${noun}`);
-  if (samples.lowConfidence[i] && data.groups[group].name !== "") {
+  if (samples.lowConfidence[i]) {
     const other = samples.alternative[i];
-    texts.push(other < 0 ? "not sure" : `between ${groupNouns} ${short(group)} and ${short(other)}`);
+    texts.push(other < 0 ? "one of the least sure" : `could also be ${inSentence(groupName(other))}`);
   }
   return texts;
 }
@@ -116,7 +116,7 @@ function showFigures() {
     if (kind === "NMI") continue;
     figure(percent(value), `in the right ${groupNoun}`, "#confusion");
   }
-  figure(number(data.lowConfidence), "not sure", "#review");
+  figure(number(data.lowConfidence), "to check", "#review");
   figure(number(data.outliers), "unusual", "#outliers-title");
   if (data.duplicates.length) figure(number(data.duplicates.length), "groups of copies", "#duplicates");
   if (data.skipped.length) figure(number(data.skipped.length), "not read", "#skipped");
@@ -125,8 +125,8 @@ function showFigures() {
 /** Figures in technical terms. */
 function qualityRows() {
   const rows = data.scores.map(([kind, value]) => [kind, value.toFixed(4)]);
-  rows.push(["Confidence", `below ${Number(data.confidenceThreshold.toPrecision(2))} is low: ` +
-    `${number(data.lowConfidence)} of ${counted(data.total, noun)}`]);
+  if (data.lowConfidence) rows.push(["Confidence", `at most ${Number(data.confidenceThreshold.toPrecision(2))} ` +
+    `in the ${number(data.lowConfidence)} least sure of ${counted(data.total, noun)}`]);
   if (!data.structure) return rows;
   const { certificate, components, largest } = data.structure;
   rows.push(

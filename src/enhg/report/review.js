@@ -1,26 +1,25 @@
 // --- lists to work on: to check, unusual, to label, copies, not read -------------------------------
 
 const FEW_CARDS = innerWidth < 600 ? 6 : 12;
-const MOST_CHECKED = 120;
+const MOST_UNUSUAL = 120;
 const GROUPS_OF_COPIES = 10; // a page
 const LINES_OF_SKIPPED = 20; // a page
 
 function showReview() {
   const ids = range(data.pictured);
-  const ambiguous = ids.filter((i) => !samples.given[i]).sort((a, b) => samples.confidence[a] - samples.confidence[b]);
+  const ambiguous = ids.filter((i) => samples.lowConfidence[i]).sort((a, b) => samples.confidence[a] - samples.confidence[b]);
   const outliers = ids.slice().sort((a, b) => samples.outlier[b] - samples.outlier[a]);
   const title = (count, some, none) => (count ? some : none);
   document.querySelector("#review h2").textContent = `${Nouns} to check`;
-  $("low-confidence-title").textContent = "The least sure";
+  $("low-confidence-title").textContent = title(data.lowConfidence, `The ${number(data.lowConfidence)} least sure`,
+    "None is less sure than the others");
   $("low-confidence-about").textContent = title(data.lowConfidence,
-    `Those that could as well be in another ${groupNoun} come first: checking these helps most.`,
-    "None is on the edge; the least sure come first.");
+    `Wrong ${groupNouns} are more likely among these. The least sure come first.`, "");
   $("outliers-title").textContent = title(data.outliers, `${number(data.outliers)} unusual`, "None is unusual");
   $("outliers-about").textContent = title(data.outliers, `${Nouns} unlike all others, the most unusual first.`,
     "The least like the others come first.");
-  const shown = (list, count) => list.slice(0, Math.min(MOST_CHECKED, Math.max(count, 6)));
-  cards($("low-confidence"), shown(ambiguous, data.lowConfidence), "the least sure");
-  cards($("outliers"), shown(outliers, data.outliers), "unusual");
+  cards($("low-confidence"), ambiguous, "the least sure");
+  cards($("outliers"), outliers.slice(0, Math.min(MOST_UNUSUAL, Math.max(data.outliers, 6))), "unusual");
 }
 
 /** Cards of samples, a few a page. */
