@@ -118,6 +118,29 @@ def test_the_network_without_its_package_is_one_line(tmp_path, pictures, fails, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("features", "what", "advice"),
+    [
+        ("network", "12 images as 1280 features", "sort a part of them"),
+        ("hog", "12 images as 1892 features", "sort a part of them"),
+        ("pixels", "12 images as 34×30 pixels", "use a smaller size"),
+    ],
+)
+def test_memory_is_estimated_before_the_run(
+    tmp_path, pictures, fails, monkeypatch, features, what, advice
+):
+    monkeypatch.setattr("enhg.io.image_samples.free_memory", lambda: 100_000)
+    monkeypatch.setattr(
+        "enhg.io.images.read_image", lambda *_, **__: pytest.fail("an image was read")
+    )
+    words = ["cluster", pictures, "--features", features, "-o", tmp_path / "out"]
+    line = fails(*words)
+    assert what in line
+    assert "GB of memory to be sorted, 0.0001 GB are free" in line
+    assert advice in line
+    assert not (tmp_path / "out").exists()
+
+
 # --- images that are left out --------------------------------------------------------------
 
 

@@ -173,3 +173,20 @@ def test_images_are_read_while_the_network_runs_and_memory_is_bounded(tmp_path):
     assert all(ahead > 0 for ahead in recorder.ahead[:10])
     # Of 120 MB: at most four batches of 4 MB, and the images that the threads hold.
     assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_memory_is_checked_before_reading(pictures, hog, tmp_path, monkeypatch, cached):
+    cache = FeatureCache(tmp_path / "cache")
+    listing = list_images(pictures)
+    if cached:  # features that are known take as much memory
+        extract(listing, hog, cache=cache)
+    needed = 7 * (7 * 4 * hog.n_features_out_ + 12_288)
+    monkeypatch.setattr(image_samples, "free_memory", lambda: needed)
+    assert extract(listing, hog, cache=cache).X.shape == (7, hog.n_features_out_)
+    monkeypatch.setattr(image_samples, "free_memory", lambda: needed - 1)
+    monkeypatch.setattr(extraction, "read_images", lambda *_, **__: pytest.fail("read"))
+    with pytest.raises(InputError) as error:
+        extract(listing, hog, cache=cache)
+    assert f"{pictures}: 7 images as 1892 features need about 0.000457 GB" in str(error.value)
+    assert "0.000457 GB are free; use fewer images: sort a part of them" in str(error.value)

@@ -261,11 +261,12 @@ def test_survey_decodes_a_sample(tmp_path, save_image, monkeypatch):
 def test_memory_is_checked_before_reading(tmp_path, save_image, monkeypatch, refuses):
     for name in ("a.png", "b.png"):
         save_image(tmp_path / name, np.zeros((4, 4), np.uint8))
-    monkeypatch.setattr(image_samples, "free_memory", lambda: 3_000_000)
+    monkeypatch.setattr(image_samples, "free_memory", lambda: 6_000_000)
     calls = []
     refuses(
         lambda: read_samples(tmp_path, size=(400, 400), progress=lambda *call: calls.append(call)),
-        "2 images as 400×400 pixels need about 0.00386 GB of memory, 0.003 GB are free",
+        "2 images as 400×400 pixels need about 0.00898 GB of memory to be sorted",
+        "0.006 GB are free",
         "smaller size",
         parameter="size",
     )

@@ -62,7 +62,7 @@ def extract(
         listing,
         extractor.n_features,
         f"{extractor.n_features} features",
-        "use fewer images: sort some of them, and predict the others in parts",
+        "use fewer images: sort a part of them, and predict the others by its model in parts",
     )
 
     def read(files: Sequence[Path]) -> Iterator[Image | Skipped]:
