@@ -61,6 +61,9 @@ def test_samples_that_no_label_reaches(tmp_path, run, table, islands):
     assert {row["confidence"] for row in rows[16:]} == {"0.0000"}
     assert "unreached   8 samples" in result.stdout
     assert "warning: no label reaches 8 of 24 samples" in result.stderr
+    assert result.stderr.endswith(
+        "; label one of them, link every sample to more others (--members), or increase --alpha\n"
+    )
 
 
 def test_labels_of_every_sample_leave_nothing_to_score(tmp_path, digits, run):

@@ -63,7 +63,7 @@ def test_defaults_are_those_of_the_library(command):
     assert (given["gamma"], given["lam"]) == (structure.gamma, structure.lam)
     assert given["preprocessing"] == structure.preprocessing
     assert given.get("alpha", HypergraphClassifier().alpha) == HypergraphClassifier().alpha
-    rule = HyperedgeRule(threshold=given["members"])
+    rule = HyperedgeRule(threshold=given["threshold"])
     assert ElasticNetHypergraph(hyperedges=rule).fit(X).graph_ == structure.fit(X).graph_
 
 

@@ -53,7 +53,7 @@ from enhg.cli.options import (
     Suggest,
 )
 from enhg.cli.reading import Network, Reading, cache_folder
-from enhg.cli.terminal import Stages, errors_in_one_line
+from enhg.cli.terminal import Stages, errors_in_one_line, options_of
 from enhg.exceptions import InputError
 
 _FILES = {
@@ -140,7 +140,7 @@ def cluster(
     model_output: ModelOutput = None,
     gamma: Gamma = 10,
     lam: Lam = 5,
-    members: Members = None,
+    threshold: Members = None,
     preprocessing: Preprocessing = "auto",
     error_weight: ErrorWeight = None,
     seed: Seed = 0,
@@ -176,7 +176,7 @@ def cluster(
     """
     from enhg.io import output_folder
 
-    stages = Stages(quiet, as_json)
+    stages = Stages(quiet, as_json, options_of(cluster))
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
@@ -191,7 +191,7 @@ def cluster(
                 parameter="n_clusters",
             )
         structure = steps.fit_structure(
-            stages, samples.X, members, error_weight, wanted.cache, gamma=gamma, lam=lam,
+            stages, samples.X, threshold, error_weight, wanted.cache, gamma=gamma, lam=lam,
             preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,
         )  # fmt: skip
         learner, run = steps.cluster(stages, samples, structure, n_clusters, seed)
@@ -226,7 +226,7 @@ def classify(
     alpha: Alpha = 0.98,
     gamma: Gamma = 10,
     lam: Lam = 5,
-    members: Members = None,
+    threshold: Members = None,
     preprocessing: Preprocessing = "auto",
     error_weight: ErrorWeight = None,
     jobs: Jobs = None,
@@ -263,7 +263,7 @@ def classify(
 
     if labels is None and not labels_from_folders:
         raise typer.BadParameter("give --labels FILE, or --labels-from-folders")
-    stages = Stages(quiet, as_json)
+    stages = Stages(quiet, as_json, options_of(classify))
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
@@ -276,7 +276,7 @@ def classify(
         with stages.warnings_shown():
             given = match(samples)
         structure = steps.fit_structure(
-            stages, samples.X, members, error_weight, wanted.cache, gamma=gamma, lam=lam,
+            stages, samples.X, threshold, error_weight, wanted.cache, gamma=gamma, lam=lam,
             preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,
         )  # fmt: skip
         learner, run = steps.classify(stages, samples, structure, given, method=method, alpha=alpha)
@@ -326,7 +326,7 @@ def predict(
     """
     from enhg.io import output_folder
 
-    stages = Stages(quiet, as_json)
+    stages = Stages(quiet, as_json, options_of(predict))
     wanted = Reading(
         source, key, images=images, strict=strict, cache=cache_folder(out, no_cache), jobs=jobs
     )
@@ -355,9 +355,9 @@ def predict(
     steps.print_results(stages, out, run, files)
 
 
-@app.command()
+@app.command("features")
 @errors_in_one_line
-def features(
+def write_features(
     source: Annotated[Path, typer.Argument(metavar="INPUT", help="Folder of images.")],
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE", help="The .npz file to write.")
@@ -384,7 +384,7 @@ def features(
       enhg features photos/ -o features.npz
       enhg features photos/ -o features.npz --model dinov2.onnx --model-size 224x224
     """
-    stages = Stages(quiet)
+    stages = Stages(quiet, options=options_of(write_features))
     network = Network(model, model_size, model_mean, model_std, model_output)
     wanted = Reading(
         source, features=features, network=network, strict=strict,
@@ -425,7 +425,7 @@ def demo(
     """
     from enhg.io import output_folder
 
-    stages = Stages(quiet)
+    stages = Stages(quiet, options=options_of(demo))
     with output_folder(out, overwrite) as folder:
         sort = demonstration.sort_photos if photos else demonstration.sort_digits
         rows = sort(stages, folder, seed)
