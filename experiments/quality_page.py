@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from enhg.modularity import most_modular
 from experiments import baselines
 from experiments.paths import TEMPLATES
 from experiments.quality import OURS, SHARE, WHOLE
@@ -446,7 +445,7 @@ def _choices(records: list[Record]) -> _Choices:
 
 def _loss(row: dict[str, tuple[float, float]]) -> float:
     """The best score minus that of the preprocessing that its modularity chooses."""
-    chosen = most_modular({name: modularity for name, (modularity, _) in row.items()})
+    chosen = max(row, key=lambda name: row[name][0])
     return max(score for _, score in row.values()) - row[chosen][1]
 
 

@@ -139,7 +139,6 @@ VARIATIONS: list[Variation] = [
     *_varied("preprocessing.smoothing._STEPS_PER_FEATURE", (1.5 / 64, 6 / 64), _BOTH, **_SMOOTH),
     *_varied("preprocessing.smoothing._LEAST_CORRELATION", (0.3, 0.7), _BOTH, **_SMOOTH),
     *_varied("learning.spectral._EIGENVECTORS_PER_CLUSTER", (3, 8), (CLUSTERING,)),
-    *_varied("modularity._TIE", (0.0, 0.003), (CLUSTERING,), chooses=True),
     *_varied("learning.refinement._MAX_LOSS", (-np.inf, 0.09, 0.36), (CLUSTERING,)),
     *_varied("learning.refinement._FOLDS", (3, 10), (CLUSTERING,)),
     *_varied("learning.discriminants.SHORT_ALPHA", (0.8, 0.95), _BOTH),

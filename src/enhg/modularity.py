@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numba import njit
@@ -22,9 +23,8 @@ _MIN_GAIN = 1e-10
 # Interval of the resolutions that are searched for a number of clusters, and steps of the search.
 _RESOLUTIONS = (1e-2, 1e4)
 _MAX_STEPS = 40
-_RESTARTS = 10  # at the resolution that gives the number of clusters
-# Difference of two modularities that is no reason for a choice: random starts differ by about this.
-_TIE = 1e-3
+_RESTARTS = 10  # after the search of a resolution that gives the number of clusters
+_NEAR = 10  # largest ratio of the resolutions of two starts
 
 _Name = TypeVar("_Name", bound=str)
 
@@ -69,12 +69,7 @@ def modularity(graph: GraphLike, labels: ArrayLike) -> float:
 
 def modularity_of_clusters(graph: GraphLike, labels: NDArray) -> NDArray:
     """The summands of `modularity`, one for each cluster."""
-    volumes = graph.vertex_degrees / graph.vertex_degrees.sum()
-    count = int(labels.max()) + 1
-    roots = np.zeros((len(labels), count))
-    roots[np.arange(len(labels)), labels] = np.sqrt(volumes)
-    within = (roots * (graph.theta @ roots)).sum(axis=0)
-    return np.asarray(within - np.bincount(labels, volumes, count) ** 2)
+    return _Steps.of_partition(graph, labels).modularity_of_clusters()
 
 
 def maximize_modularity(
@@ -125,30 +120,155 @@ def maximize_modularity(
     return moves.best([moves.partition(resolution) for _ in range(n_starts)], resolution)
 
 
-def most_modular(scores: Mapping[_Name, float]) -> _Name:
-    """Return the name of the largest modularity; those that come first are preferred.
+@dataclass(frozen=True)
+class PartitionChoice(Generic[_Name]):
+    """The choice of `choose_partition`.
 
-    A later one replaces the best so far only if it is larger by more than 0.001, about the
-    difference of two random starts of `maximize_modularity`.
+    Attributes
+    ----------
+    name : str
+        Of the partition chosen.
+    modularity, information : dict of str to float
+        The modularity and the `step_information` of every partition.
+    """
+
+    name: _Name
+    modularity: dict[_Name, float]
+    information: dict[_Name, float]
+
+
+def choose_partition(
+    graph: GraphLike, partitions: Mapping[_Name, ArrayLike]
+) -> PartitionChoice[_Name]:
+    """Choose the most informative of the partitions of nearly the largest modularity.
+
+    A partition is nearly as modular as that of the largest modularity if its modularity is lower by
+    at most the standard error of their difference (the one-standard-error rule). The difference is
+    a sum over the vertices, to first order, of
+
+        √d(u) Σ_{v∈c(u)} Θ(u, v) √d(v) / vol − 2 d(u) vol(c(u)) / vol²
+
+    of the one partition minus that of the other, with c(u) the cluster of u; the standard error is
+    √n times the standard deviation of these summands. Among partitions that modularity does not
+    distinguish, that of the largest `step_information` is chosen. Where, of k clusters, one is
+    split and two others are joined, modularity hardly changes, but the information does.
 
     Parameters
     ----------
-    scores : mapping of str to float
-        Modularities by name.
+    graph : Hypergraph or Graph
+    partitions : mapping of str to array-like of int of shape (n_vertices,)
+        Partitions of the vertices by name; of equal ones the first is chosen.
 
     Returns
     -------
-    str
+    PartitionChoice
+
+    References
+    ----------
+    The one-standard-error rule: L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone,
+    "Classification and Regression Trees", 1984, section 3.4.3.
 
     Examples
     --------
-    >>> most_modular({"spectral": 0.8, "merging": 0.8005})
-    'spectral'
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5], [2, 3]])
+    >>> partitions = {"odd": [0, 1, 0, 1, 0, 1], "halves": [0, 0, 0, 1, 1, 1]}
+    >>> choose_partition(hypergraph, partitions).name
+    'halves'
     """
-    best, *others = scores
-    for name in others:
-        best = name if scores[name] > scores[best] + _TIE else best
-    return best
+    check_graph(graph)
+    steps = {
+        name: _Steps.of_partition(graph, _checked_labels(labels, graph))
+        for name, labels in partitions.items()
+    }
+    scores = {name: float(own.modularity_of_clusters().sum()) for name, own in steps.items()}
+    information = {name: own.information() for name, own in steps.items()}
+    best = max(scores, key=scores.__getitem__)
+    of_best = steps[best].summands()
+
+    def is_near(name: _Name) -> bool:
+        differences = of_best - steps[name].summands()
+        error = np.sqrt(len(differences)) * differences.std()
+        return bool(scores[best] - scores[name] <= error)
+
+    chosen = max(filter(is_near, steps), key=information.__getitem__)
+    return PartitionChoice(chosen, scores, information)
+
+
+def step_information(graph: GraphLike, labels: ArrayLike) -> float:
+    """Mutual information of the clusters at both ends of a step of the random walk, in nats.
+
+        I = Σ_{a,b} p(a, b) ln( p(a, b) / (p(a) p(b)) ),
+        p(a, b) = Σ_{u∈a, v∈b} √d(u) Θ(u, v) √d(v) / vol,   p(a) = vol(a) / vol
+
+    n·I is, up to a constant, the logarithm of the largest likelihood of the degree-corrected
+    stochastic block model.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    labels : array-like of int of shape (n_vertices,)
+        The cluster of every vertex, 0 or more.
+
+    Returns
+    -------
+    float
+        From 0 to the entropy of p(a), which it is if no step leaves its cluster.
+
+    References
+    ----------
+    B. Karrer and M. E. J. Newman, "Stochastic blockmodels and community structure in networks",
+    Physical Review E 83, 2011.
+
+    Examples
+    --------
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1], [2, 3]])
+    >>> round(step_information(hypergraph, [0, 0, 1, 1]), 6) == round(float(np.log(2)), 6)
+    True
+    """
+    check_graph(graph)
+    return _Steps.of_partition(graph, _checked_labels(labels, graph)).information()
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Steps of the random walk between the clusters of a partition.
+
+    Attributes
+    ----------
+    roots : ndarray of shape (n_vertices, n_clusters)
+        √(d(u)/vol) in the column of the cluster of u, 0 elsewhere.
+    ends : ndarray of shape (n_vertices, n_clusters)
+        Θ times this.
+    """
+
+    roots: NDArray
+    ends: NDArray
+
+    @classmethod
+    def of_partition(cls, graph: GraphLike, labels: NDArray) -> Self:
+        volumes = graph.vertex_degrees / graph.vertex_degrees.sum()
+        roots = np.zeros((len(labels), int(labels.max()) + 1))
+        roots[np.arange(len(labels)), labels] = np.sqrt(volumes)
+        return cls(roots, graph.theta @ roots)
+
+    def _volumes(self) -> NDArray:
+        return np.asarray((self.roots**2).sum(axis=0))
+
+    def modularity_of_clusters(self) -> NDArray:
+        return np.asarray((self.roots * self.ends).sum(axis=0) - self._volumes() ** 2)
+
+    def summands(self) -> NDArray:
+        """What every vertex adds to a change of modularity (see `choose_partition`)."""
+        within = (self.roots * self.ends).sum(axis=1)
+        return np.asarray(within - 2 * self.roots**2 @ self._volumes())
+
+    def information(self) -> float:
+        joint = np.maximum(self.roots.T @ self.ends, 0)
+        by_chance = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+        occurs = joint > 0
+        return float(np.sum(joint[occurs] * np.log(joint[occurs] / by_chance[occurs])))
 
 
 def partitions_over_resolutions(
@@ -167,13 +287,14 @@ def partition_by_modularity(
     n_clusters: int,
     *,
     oversampling: int = 1,
+    vary_resolution: bool = False,
     random_state: np.random.RandomState | int | None = None,
 ) -> NDArray[np.intp]:
     """Partition the vertices into k clusters by modularity.
 
     Bisection finds a resolution at which `maximize_modularity` gives k clusters; of eleven random
-    starts there, the one of the largest modularity is kept. Where no resolution gives exactly k, or
-    with `oversampling`, a larger number of clusters is merged two at a time, those with the largest
+    starts, the one of the largest modularity is kept. Where no resolution gives exactly k, or with
+    `oversampling`, a larger number of clusters is merged two at a time, those with the largest
     w(a, b) / √(vol(a) vol(b)) first, where w(a, b) is the weight between two clusters; those of the
     smallest volumes if no two are connected.
 
@@ -187,6 +308,10 @@ def partition_by_modularity(
         k, at most the number of vertices.
     oversampling : int, default=1
         Find this many times k clusters first (at most as many as vertices), then merge them to k.
+    vary_resolution : bool, default=False
+        Whether every start searches a resolution of its own, at most ten times larger or smaller
+        than the first. Partitions into k clusters at different resolutions differ more than those
+        of several starts at one, but the search takes three to five times as long.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -198,7 +323,9 @@ def partition_by_modularity(
     check_whole("n_clusters", n_clusters, 1, graph.n_vertices, hint="(the number of vertices)")
     check_whole("oversampling", oversampling, 1)
     moves = _Moves(graph, random_state)
-    labels = moves.at_least(min(n_clusters * oversampling, graph.n_vertices))
+    labels = moves.at_least(
+        min(n_clusters * oversampling, graph.n_vertices), vary_resolution=vary_resolution
+    )
     return _merge(moves.adjacency, moves.degrees, labels, n_clusters)
 
 
@@ -231,16 +358,36 @@ class _Moves:
             adjacency, degrees = _aggregate(adjacency, degrees, clusters)
             current = np.arange(len(degrees))
 
-    def at_least(self, count: int) -> NDArray[np.intp]:
+    def at_least(self, count: int, *, vary_resolution: bool) -> NDArray[np.intp]:
+        """The partition of fewest clusters, but at least `count`, of several starts.
+
+        Of equally many clusters, that of the largest modularity is taken.
+        """
+        first, resolution = self._search(count, _RESOLUTIONS, at_random=False)
+        partitions = [first]
+        for _ in range(_RESTARTS):
+            if vary_resolution:
+                near = (resolution / _NEAR, resolution * _NEAR)
+                partitions.append(self._search(count, near, at_random=True)[0])
+            else:
+                partitions.append(self.partition(resolution))
+        enough = [labels for labels in partitions if labels.max() >= count - 1]
+        fewest = min(labels.max() for labels in enough)
+        return self.best([labels for labels in enough if labels.max() == fewest])
+
+    def _search(
+        self, count: int, interval: tuple[float, float], *, at_random: bool
+    ) -> tuple[NDArray[np.intp], float]:
         """The partition of fewest clusters, but at least `count`, that bisection finds.
 
-        Of several random starts at the resolution found, the one of the largest modularity is
-        taken, if it has as many clusters.
+        Intervals of resolutions are halved, or divided at random within their middle half. Also
+        returns the resolution of the partition.
         """
-        low, high = _RESOLUTIONS
+        low, high = interval
         best, of_best = np.arange(len(self.degrees)), high
         for _ in range(_MAX_STEPS):
-            resolution = float(np.sqrt(low * high))
+            share = self.rng.uniform(0.25, 0.75) if at_random else 0.5
+            resolution = float(low ** (1 - share) * high**share)
             labels = self.partition(resolution)
             clusters = int(labels.max()) + 1
             if count <= clusters <= best.max():
@@ -248,9 +395,7 @@ class _Moves:
             if clusters == count:
                 break
             low, high = (resolution, high) if clusters < count else (low, resolution)
-        starts = [best, *(self.partition(of_best) for _ in range(_RESTARTS))]
-        equal = [labels for labels in starts if labels.max() == best.max()]
-        return self.best(equal)
+        return best, of_best
 
     def best(self, partitions: list[NDArray], resolution: float = 1.0) -> NDArray[np.intp]:
         """The partition of the largest modularity."""

@@ -10,15 +10,18 @@ from sklearn.utils.estimator_checks import check_estimator
 from enhg import (
     ElasticNetHypergraph,
     GaussianGraph,
+    Graph,
+    HyperedgeRule,
     Hypergraph,
     HypergraphClustering,
     Representation,
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
-from enhg.modularity import modularity
+from enhg.modularity import choose_partition, partition_by_modularity
 
-METHODS = ("auto", "spectral", "resolvent", "modularity", "merging")
+OF_GRAPHS = ("auto", "spectral", "resolvent", "modularity", "merging")
+METHODS = (*OF_GRAPHS, "small_hyperedges")
 FIVE_COMPONENTS = Hypergraph.from_edges(
     [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11], [12, 13], [0, 1], [4, 5]]
 )
@@ -70,7 +73,7 @@ def test_duplicated_samples_stay_together(union_of_subspaces):
     np.testing.assert_array_equal(labels[len(y) :], labels[: len(y) : 3])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OF_GRAPHS)
 def test_components_are_the_clusters(method):
     """With as many components as clusters, the partition is determined."""
     model = HypergraphClustering(5, structure=FIVE_COMPONENTS, method=method, random_state=0)
@@ -81,7 +84,7 @@ def test_components_are_the_clusters(method):
     assert clustering_accuracy(truth, labels) == 1
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OF_GRAPHS)
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_more_components_than_clusters(method, k):
     model = HypergraphClustering(k, structure=FIVE_COMPONENTS, method=method, random_state=0)
@@ -90,15 +93,15 @@ def test_more_components_than_clusters(method, k):
     ) as caught:
         labels = model.fit_predict(np.zeros((14, 1)))
     advice = str(caught[0].message)
-    assert "Enlarge the hyperedges" in advice
-    assert "set n_clusters up to 5" in advice
+    assert "link every sample to more others (threshold of hyperedges of structure)" in advice
+    assert advice.endswith("raise gamma of structure, or raise n_clusters to at most 5")
     assert set(labels) == set(range(k))
     components = FIVE_COMPONENTS.connected_components()[1]
     for component in range(5):
         assert len(set(labels[components == component])) == 1
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OF_GRAPHS)
 def test_fragments_do_not_take_the_place_of_clusters(method):
     """Two blocks with a weak link, and nine pairs apart: the blocks are the two clusters."""
     blocks = [[i, (i + step) % 30] for i in range(30) for step in (1, 2, 3)]
@@ -153,20 +156,48 @@ def test_as_many_clusters_as_samples(method):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_largest_modularity_decides(seed):
+def test_one_of_the_partitions_is_chosen(seed):
     X = np.random.default_rng(seed).normal(size=(120, 20))
     models = {m: HypergraphClustering(6, method=m, random_state=0).fit(X) for m in METHODS}
     automatic = models.pop("auto")
-    scores = {m: modularity(model.graph_, model.labels_) for m, model in models.items()}
-    assert automatic.method_scores_ == pytest.approx(scores)
-    assert scores[automatic.method_] > max(scores.values()) - 0.002
+    choice = choose_partition(automatic.graph_, {m: own.labels_ for m, own in models.items()})
+    assert automatic.method_ == choice.name
+    assert automatic.method_scores_ == pytest.approx(choice.modularity)
+    assert automatic.method_information_ == pytest.approx(choice.information)
     for method, model in models.items():
         assert model.method_ == method
-        assert model.method_scores_ == pytest.approx({method: scores[method]})
+        assert model.method_scores_ == pytest.approx({method: choice.modularity[method]})
         assert not model.refined_
     if not automatic.refined_:
         chosen = models[automatic.method_]
         assert clustering_accuracy(chosen.labels_, automatic.labels_) == 1
+
+
+def test_small_hyperedges_are_those_below_the_median():
+    X = np.random.default_rng(0).normal(size=(120, 20))
+    structure = ElasticNetHypergraph(hyperedges=HyperedgeRule("top", (3, 8, 9)))
+    small = ElasticNetHypergraph(hyperedges=HyperedgeRule("top", 3)).fit(X)
+    model = HypergraphClustering(4, structure=structure, method="small_hyperedges", random_state=0)
+    model.fit(X)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+    labels = partition_by_modularity(small.graph_, 4, vary_resolution=True, random_state=seed)
+    assert clustering_accuracy(labels, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Hypergraph.from_edges([[0, 1, 2], [3, 4, 5], [2, 3, 4]]),  # of one size
+        Hypergraph.from_edges([[0, 1, 2], [3, 4, 5], [2, 3, 4], [0, 1]]),  # only some vertices
+        Graph(np.ones((6, 6)) - np.eye(6)),
+    ],
+)
+def test_without_small_hyperedges(graph):
+    X = np.zeros((6, 2))
+    with pytest.raises(InputError, match="hyperedges of several sizes"):
+        HypergraphClustering(2, structure=graph, method="small_hyperedges").fit(X)
+    model = HypergraphClustering(2, structure=graph, random_state=0).fit(X)
+    assert "small_hyperedges" not in model.method_scores_
 
 
 def test_of_a_dense_graph_the_spectral_methods_are_tried():

@@ -226,12 +226,14 @@ def learner_from_state(kind: type, state: State) -> Any:
     return learner
 
 
-def require_by_method(state: State, entry: str, methods: tuple[str, ...]) -> dict[Any, float]:
-    """Return an entry of a state that has a number of at most 1 for some of the methods.
+def require_by_method(
+    state: State, entry: str, methods: tuple[str, ...], *, largest: float = 1.0
+) -> dict[Any, float]:
+    """Return an entry of a state that has a number of at most `largest` for some of the methods.
 
     They are in the order of `methods`.
     """
     values = require_state(state, entry)
     for name, value in values.items():
-        require(name in methods and type(value) is float and value <= 1, entry)
+        require(name in methods and type(value) is float and value <= largest, entry)
     return {name: values[name] for name in methods if name in values}

@@ -24,6 +24,8 @@ from enhg._npz import (
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._validation import check_choice, check_rng, check_whole
+from enhg.exceptions import Advised
+from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
     Prediction,
     attach,
@@ -69,7 +71,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         Makes a hypergraph or graph of the samples; `ElasticNetHypergraph()` by default. Any
         estimator whose `fit(X)` sets `graph_`. A Hypergraph, a Graph, another object with their
         interface, or a fitted structure in scikit-learn's `FrozenEstimator` is used as it is.
-    method : {"auto", "spectral", "resolvent", "modularity", "merging"}, default="auto"
+    method : str, default="auto"
         How the vertices are partitioned into k clusters:
 
         - "spectral": k-means of the k first eigenvectors (the paper);
@@ -79,11 +81,14 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
           clusters (an extension, see `partition_by_modularity`);
         - "merging": 2k such clusters, merged two at a time (an extension). It is meant for clusters
           of very different sizes;
-        - "auto": all of them, and the partition of the largest modularity (see
-          `enhg.modularity.modularity`) is kept. They are compared in this order: a later one is
-          preferred only if its modularity is larger by more than 0.001. The partition is then
-          refined by linear discriminants if this costs little modularity (see `refined_`). If
-          `graph_` is a Graph with a dense adjacency matrix, only the first two are tried.
+        - "small_hyperedges": as "modularity", of the hyperedges with fewer members than the median
+          only (an extension), which connect the most similar samples. It needs a hypergraph with
+          hyperedges of several sizes, as `ElasticNetHypergraph` has by default;
+        - "auto": all of them. Of the partitions whose modularity is within one standard error of
+          the largest, the most informative is kept (see `enhg.modularity.choose_partition`). It
+          is then refined by linear discriminants if this costs little modularity (see `refined_`).
+          If `graph_` is a Graph with a dense adjacency matrix, only the first two are tried;
+          "small_hyperedges" is left out if there are none.
     normalize_rows : bool, default=True
         Scale the rows of the embedding to unit length (an extension).
     n_init : int, default=30
@@ -103,10 +108,13 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     structure_ : structure, Hypergraph or Graph
         The fitted structure, or the Hypergraph or Graph that was given.
     graph_ : Hypergraph or Graph
-    method_ : {"spectral", "resolvent", "modularity", "merging"}
+    method_ : {"spectral", "resolvent", "modularity", "merging", "small_hyperedges"}
         The method that was used.
     method_scores_ : dict of str to float
         The modularity of every method that was tried, before the refinement.
+    method_information_ : dict of str to float
+        The information of every method that was tried, before the refinement (see
+        `enhg.modularity.step_information`).
     refined_ : bool
         Whether the partition is the refined one. Linear discriminants fitted to four fifths of
         every cluster give the last fifth distributions over the clusters that share hyperedges with
@@ -157,6 +165,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     spectrum_: Spectrum
     method_: Method
     method_scores_: dict[Method, float]
+    method_information_: dict[Method, float]
     refined_: bool
     boundary_scores_: NDArray
     outlier_scores_: NDArray
@@ -166,7 +175,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         n_clusters: int | Literal["auto"] = "auto",
         *,
         structure: BaseEstimator | GraphLike | None = None,
-        method: Literal["auto", "spectral", "resolvent", "modularity", "merging"] = "auto",
+        method: Literal["auto"] | Method = "auto",
         normalize_rows: bool = True,
         n_init: int = 30,
         random_state: np.random.RandomState | int | None = None,
@@ -248,6 +257,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             normalize_rows=self.normalize_rows, n_init=self.n_init, seed=seed,
         )  # fmt: skip
         self.method_, self.method_scores_ = partition.method, partition.scores
+        self.method_information_ = partition.information
         labels, self.refined_ = partition.labels, False
         if self.method == "auto" and k > 1:
             refined = refine(part, samples[used], labels, k, rng)
@@ -265,8 +275,11 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         count = self.cluster_count_
         if count is not None and not count.reliable:
             warnings.warn(
-                f"{count.describe()}. Compare the clusters of several numbers, or give the number "
-                "if it is known",
+                Advised(
+                    count.describe(),
+                    "compare the clusters of several numbers ({n_clusters})",
+                    "give the number if it is known",
+                ),
                 stacklevel=4,
             )
 
@@ -275,20 +288,21 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         k, (components, _) = self.n_clusters_, self.graph_.connected_components()
         if k == 1 or not (small.any() or components > k):
             return
-        consequence, more, remedy = "some clusters join several of them", "", ""
+        advice = [MORE_MEMBERS, "raise {structure__gamma}"]
+        consequence, more = "some clusters join several of them", ""
         if small.any():
             consequence = (
                 f"{int(small.sum())} of the samples are in components too small for a cluster, and "
                 "are assigned to the nearest center with confidence 0"
             )
         if components > k:
-            more, remedy = (
-                f", more than the {k} clusters",
-                f", or set n_clusters up to {components}",
-            )
+            more = f", more than the {k} clusters"
+            advice.append(f"raise {{n_clusters}} to at most {components}")
         warnings.warn(
-            f"the hypergraph has {components} connected components{more}: {consequence}. Enlarge "
-            f"the hyperedges (more members, or a larger gamma of the structure){remedy}",
+            Advised(
+                f"the hypergraph has {components} connected components{more}: {consequence}",
+                *advice,
+            ),
             stacklevel=4,
         )
 
@@ -351,6 +365,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 "cluster_centers": self.cluster_centers_,
                 "method": self.method_,
                 "method_scores": self.method_scores_,
+                "method_information": self.method_information_,
                 "refined": self.refined_,
                 "spectrum": self.spectrum_.to_state(),
                 "cluster_count": None if count is None else count.to_state(),
@@ -374,6 +389,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         model.method_ = require_value(state, "method", str)
         require(model.method_ in METHODS, "method")
         model.method_scores_ = require_by_method(state, "method_scores", METHODS)
+        entropy = float(np.log(k)) + 1e-6  # the largest information of k clusters, and rounding
+        model.method_information_ = require_by_method(
+            state, "method_information", METHODS, largest=entropy
+        )
         model.refined_ = require_value(state, "refined", bool)
         model.spectrum_ = Spectrum.from_state(require_state(state, "spectrum"))
         require(len(model.spectrum_.eigenvectors) == n, "spectrum")

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from enhg._protocol import GraphLike
+from enhg.exceptions import InputError
+from enhg.hypergraph import Hypergraph
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
-from enhg.modularity import modularity, most_modular, partition_by_modularity
+from enhg.modularity import choose_partition, partition_by_modularity
 
-Method = Literal["spectral", "resolvent", "modularity", "merging"]
+Method = Literal["spectral", "resolvent", "modularity", "merging", "small_hyperedges"]
 METHODS: tuple[Method, ...] = get_args(Method)
 _OVERSAMPLING = {"modularity": 1, "merging": 2}
 
@@ -28,13 +30,14 @@ class Partition:
         The cluster of every vertex, from 0 to n_clusters − 1.
     method : str
         The method that found it.
-    scores : dict of str to float
-        The modularity of every method that was tried.
+    scores, information : dict of str to float
+        The modularity and the `step_information` of every method that was tried.
     """
 
     labels: NDArray
     method: Method
     scores: dict[Method, float]
+    information: dict[Method, float]
 
 
 def find_partition(
@@ -47,7 +50,7 @@ def find_partition(
     n_init: int,
     seed: int,
 ) -> Partition:
-    """Partition the vertices by one method, or by all and keep that of the largest modularity.
+    """Partition the vertices by one method, or by all and keep one (see `choose_partition`).
 
     Parameters
     ----------
@@ -65,12 +68,18 @@ def find_partition(
     -------
     Partition
     """
+    small = _small_hyperedges(graph)
     names: tuple[Method, ...] = METHODS if method == "auto" else (method,)
     if method == "auto" and graph.is_dense:
         names = ("spectral", "resolvent")
     partitions: dict[Method, NDArray] = {}
     for name in names:
-        if name in _OVERSAMPLING:
+        if name == "small_hyperedges":
+            if small is not None:
+                partitions[name] = partition_by_modularity(
+                    small, n_clusters, vary_resolution=True, random_state=seed
+                )
+        elif name in _OVERSAMPLING:
             partitions[name] = partition_by_modularity(
                 graph, n_clusters, oversampling=_OVERSAMPLING[name], random_state=seed
             )
@@ -78,9 +87,31 @@ def find_partition(
             points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
             kmeans = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)
             partitions[name] = kmeans.labels_
-    scores = {name: modularity(graph, labels) for name, labels in partitions.items()}
-    best = most_modular(scores)
-    return Partition(np.asarray(partitions[best], dtype=np.int64), best, scores)
+    if not partitions:
+        raise InputError(
+            'method="small_hyperedges" needs a hypergraph with hyperedges of several sizes, of '
+            f"which the smaller ones contain every vertex, got {graph!r}",
+            parameter="method",
+        )
+    choice = choose_partition(graph, partitions)
+    return Partition(
+        np.asarray(partitions[choice.name], dtype=np.int64),
+        choice.name,
+        choice.modularity,
+        choice.information,
+    )
+
+
+def _small_hyperedges(graph: GraphLike) -> Hypergraph | None:
+    """The hyperedges of fewer members than the median; None if some vertex is in none of them."""
+    if not isinstance(graph, Hypergraph):
+        return None
+    sizes = np.bincount(graph.incidence.indices, minlength=graph.n_edges)
+    small = sizes < np.median(sizes)
+    incidence = graph.incidence[:, small]
+    if not (np.diff(incidence.indptr) > 0).all():
+        return None
+    return Hypergraph(incidence, graph.weights[small])
 
 
 def weighting_of(method: Method) -> EigenvectorWeighting:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from enhg._validation import check_samples, validated
 from enhg.hypergraph import Hypergraph
-from enhg.modularity import maximize_modularity, modularity_of_clusters, most_modular
+from enhg.modularity import maximize_modularity, modularity_of_clusters
 from enhg.preprocessing._arrays import evenly_spaced
 from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES, make_preprocessing
 from enhg.preprocessing.smoothing import Smoothing
@@ -39,8 +39,7 @@ def choose_preprocessing(X: ArrayLike) -> str:
 
     Of "zero_mean", "smooth" and "whiten" it is the one whose elastic net hypergraph, of the 10
     largest coefficients, has the largest modularity, adjusted for chance (see
-    `preprocessing_scores`). They are compared in this order: a later one is preferred only if its
-    modularity is larger by more than 0.001.
+    `preprocessing_scores`).
     Samples of fewer than 16 features, whose mean and length are a large part of their information,
     are lifted ("lift"). Fewer than 100 samples, whose modularity is mostly chance, get zero mean.
     Samples of more than 8192 features are not whitened, nor those whose errors would not be sparse.
@@ -64,7 +63,8 @@ def choose_preprocessing(X: ArrayLike) -> str:
         return "lift"
     if len(samples) < _MIN_SAMPLES:
         return "zero_mean"
-    return most_modular(preprocessing_scores(samples))
+    scores = preprocessing_scores(samples)
+    return max(scores, key=scores.__getitem__)
 
 
 def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
