@@ -135,12 +135,18 @@ def test_quiet(tmp_path, digits, run):
     assert (result.exit_code, result.output) == (0, "")
 
 
-def test_warnings_take_one_line(tmp_path, run, islands):
+def test_warnings_take_one_line_and_name_options(tmp_path, run, islands, page_data):
     np.save(tmp_path / "islands.npy", islands(3))
     result = run("cluster", tmp_path / "islands.npy", "-k", 2, "-o", tmp_path / "out", "--quiet")
     assert result.exit_code == 0, result.output
     assert result.stderr.startswith("warning: the hypergraph has 3 connected components")
+    assert result.stderr.endswith(
+        "; link every sample to more others (--members), raise --gamma, or raise --clusters to at "
+        "most 3\n"
+    )
     assert result.stderr.count("\n") == 1
+    (shown,) = page_data(tmp_path / "out" / "report.html")["warnings"]
+    assert f"warning: {shown}\n" == result.stderr
     assert result.stdout == ""
 
 
@@ -158,6 +164,7 @@ def test_an_estimate_that_is_not_reliable(tmp_path, run):
     assert result.exit_code == 0, result.output
     assert "(estimated, not reliable; next best " in result.stdout
     assert "warning: the estimate of the number of clusters is not reliable" in result.stderr
+    assert "compare the clusters of several numbers (--clusters)" in result.stderr
 
 
 def test_json_is_the_only_output(tmp_path, digits, some_labels, run, table):
