@@ -69,7 +69,7 @@ def test_only_the_automatic_method_refines(separable):
 
 def refined_by(monkeypatch, P, graph, X, y, n_clusters=4):
     """Refine by given probabilities, not diffused."""
-    monkeypatch.setattr(refinement, "out_of_fold_probabilities", lambda *_, n_folds: P)
+    monkeypatch.setattr(refinement, "out_of_fold_probabilities", lambda *_: P)
     monkeypatch.setattr(refinement, "diffuse", lambda theta, F, alpha, tol: F)
     return refine(graph, X, y, n_clusters, np.random.RandomState(0))
 

@@ -18,7 +18,7 @@ _MAX_CLUSTERS = 100
 # Lower bound of 1 − λ: below it, differences are due to single links rather than to clusters.
 _MIN_GAP = 0.005
 # Chosen in trials, as the numbers that follow (docs/method.md).
-_EIGENGAP_WEIGHT = 1 / 4
+_EIGENGAP_WEIGHT = 0.25
 # Above that of Gaussian clouds and of the images of one digit.
 _MIN_STABILITY = 0.87
 # 1 − λ₂ from which on the graph is evidence of one cluster: of a part of at most half of the total
@@ -27,7 +27,6 @@ _MIN_STABILITY = 0.87
 _MIN_GAP_OF_ONE = 0.1
 # Above that of PIE and Caltech-101, where both estimates are alike and wrong.
 _MIN_RELIABLE_STABILITY = 0.95
-_MIN_RELIABLE_SCORE = 2.5
 # Of a larger dense graph, modularity takes far longer than the eigenvectors.
 _MAX_DENSE_VERTICES = 2000
 
@@ -140,7 +139,7 @@ def count_clusters(
     - it is not 1, and the estimates by the eigengap alone and by modularity alone differ from it
       by at most 20 %;
     - its partition has a stability of at least 0.95;
-    - the eigengap score is at least 2.5, and its number is not the largest considered.
+    - the number by the eigengap is not the largest considered.
 
     Connected components with fewer than √n/2 vertices are left out. Of a dense graph of more than
     2000 vertices modularity is not computed; the estimate is that of the eigengap and not reliable.
@@ -218,7 +217,6 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
         and max(abs(by_eigengap - k), abs(by_modularity - k)) <= TOLERANCE * k
         and stability >= _MIN_RELIABLE_STABILITY
         and by_eigengap < len(gaps)
-        and gaps[by_eigengap - 1] >= _MIN_RELIABLE_SCORE
     )
     return ClusterCount(
         k, _runner_up(scores, k), bool(reliable), scores, eigenvalues, by_eigengap, by_modularity,

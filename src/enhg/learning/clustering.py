@@ -116,8 +116,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The information of every method that was tried, before the refinement (see
         `enhg.modularity.step_information`).
     refined_ : bool
-        Whether the partition is the refined one. Linear discriminants fitted to four fifths of
-        every cluster give the last fifth distributions over the clusters that share hyperedges with
+        Whether the partition is the refined one. Linear discriminants fitted to two thirds of
+        every cluster give the last third distributions over the clusters that share hyperedges with
         a sample, in turn. These are diffused over the hypergraph, and every sample moves to the
         cluster of its largest entry. The result is kept if the modularity Q falls by at most
         0.18 Q times the share of the samples that moved.

@@ -16,6 +16,8 @@ from enhg.preprocessing.naming import MIN_DIRECTIONAL_FEATURES
 # α of the diffusion of class probabilities, for discriminants fitted to predictions: a sample's own
 # have a share of about 1 − α. With 0.98, small clusters dissolve in large ones.
 SHORT_ALPHA = 0.9
+# Of the labels in cross-validation, and of the samples in self-training and in the refinement.
+FOLDS = 3
 # Samples to which discriminants of predicted classes are fitted; limits the cost.
 _MAX_FITTED = 20_000
 
@@ -167,15 +169,14 @@ def out_of_fold_probabilities(
     n_classes: int,
     rng: np.random.RandomState,
     *,
-    n_folds: int,
     certain: NDArray[np.bool_] | None = None,
 ) -> NDArray:
     """Return class probabilities by discriminants that are fitted without the sample itself.
 
-    The samples of every class are divided into folds at random. The discriminants of a fold are
-    fitted to the others; if these are more than 20 000, to at most so many, equally many of every
-    class, or all of a smaller one, and to the certain samples. For classes that are predictions:
-    discriminants fitted to a sample whose class is wrong would tend to confirm it.
+    The samples of every class are divided into three folds at random. The discriminants of a fold
+    are fitted to the others; if these are more than 20 000, to at most so many, equally many of
+    every class, or all of a smaller one, and to the certain samples. For classes that are
+    predictions: discriminants fitted to a sample whose class is wrong would tend to confirm it.
 
     Parameters
     ----------
@@ -184,7 +185,6 @@ def out_of_fold_probabilities(
         Classes, in 0 … n_classes − 1.
     n_classes : int
     rng : RandomState
-    n_folds : int
     certain : ndarray of bool of shape (n_samples,), optional
         Samples to which all discriminants are fitted; none by default.
 
@@ -195,10 +195,10 @@ def out_of_fold_probabilities(
     order = rng.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(len(codes), np.intp)
-    fold[order] = np.arange(len(codes)) % n_folds
+    fold[order] = np.arange(len(codes)) % FOLDS
     certain = np.zeros(len(codes), bool) if certain is None else certain
     P = np.zeros((len(codes), n_classes))
-    for number in range(min(n_folds, len(codes))):
+    for number in range(min(FOLDS, len(codes))):
         held_out = fold == number
         fitted = np.flatnonzero(~held_out & ~certain)
         if len(fitted) > _MAX_FITTED:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from enhg._protocol import GraphLike
 from enhg.learning.diffusion import ROUGH_TOL, component_sums, diffuse, poisson
 from enhg.learning.discriminants import (
+    FOLDS,
     SHORT_ALPHA,
     discriminant_distributions,
     linked_only,
@@ -29,8 +30,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 ClassBalance: TypeAlias = Literal["estimated", "equal", "labels", "none"]
 CLASS_BALANCES: tuple[ClassBalance, ...] = get_args(ClassBalance)
 
-# Of the labels in cross-validation, and of the samples in self-training.
-_FOLDS = 3
 _MOST_HIDDEN = 1000  # labels: sums over as many hardly depend on chance
 
 
@@ -99,7 +98,6 @@ class Propagation:
             codes[used],
             self.Y.shape[1],
             np.random.RandomState(0),
-            n_folds=_FOLDS,
             certain=labeled[used],
         )
         P = linked_only(self.graph, P, codes)
@@ -306,7 +304,7 @@ def folds(Y: NDArray) -> Iterator[NDArray]:
     as possible, so that every class keeps a label when one is hidden.
     """
     counts = Y.sum(axis=0).astype(int)
-    n_folds = min(_FOLDS, counts.max())
+    n_folds = min(FOLDS, counts.max())
     rng = np.random.RandomState(0)
     members = [rng.permutation(np.flatnonzero(Y[:, c])) for c in np.flatnonzero(counts > 1)]
     rows = np.concatenate(members) if members else np.empty(0, np.intp)

@@ -16,7 +16,6 @@ from enhg.learning.discriminants import (
 )
 from enhg.modularity import modularity
 
-_FOLDS = 5
 # Relative loss of modularity that is allowed, divided by the share of the samples that move. Moves
 # to random clusters lose about 2.
 _MAX_LOSS = 0.18
@@ -31,7 +30,7 @@ def refine(
 ) -> NDArray | None:
     """Refine a partition by linear discriminants, if this costs little modularity.
 
-    Discriminants fitted to four fifths of every cluster give the others distributions over the
+    Discriminants fitted to two thirds of every cluster give the others distributions over the
     clusters that they are linked to (see `linked_only`), and so on in turn. These distributions are
     diffused over the graph, and every sample moves to the cluster of its largest entry; a cluster
     that would lose all its samples keeps them. The refined partition is kept if it lowers the
@@ -46,7 +45,7 @@ def refine(
     labels : ndarray of int of shape (n_vertices,)
     n_clusters : int
     rng : RandomState
-        Draws the fifths.
+        Draws the thirds.
 
     Returns
     -------
@@ -54,7 +53,7 @@ def refine(
         The refined labels; None if no sample moves or they cost too much modularity.
     """
     features = discriminant_features(samples)
-    P = out_of_fold_probabilities(features, labels, n_clusters, rng, n_folds=_FOLDS)
+    P = out_of_fold_probabilities(features, labels, n_clusters, rng)
     P = linked_only(graph, P, labels)
     diffused = diffuse(graph.theta, P, SHORT_ALPHA, tol=ROUGH_TOL)
     refined = _renamed(diffused.argmax(axis=1), labels, n_clusters)

@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import median_abs_deviation
 
 from enhg._protocol import GraphLike
 
 _LOW_SHARE, _MOST_LOW = 0.05, 100  # of the samples that low confidence is chosen from
-_DECIMALS = 4  # of a confidence, in tables
 _OUTLIER_DEVIATIONS = 4.0
 _MIN_OUTLIER_THRESHOLD, _MAX_OUTLIER_THRESHOLD = 0.05, 0.5
-_NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of normal numbers
 _COPY = 1e-3  # outlier scores below are those of copies of other samples
 
 
@@ -74,7 +73,7 @@ def low_confidence(confidence: NDArray, predicted: NDArray[np.bool_]) -> NDArray
     """
     rows = np.flatnonzero(predicted)
     count = min(math.ceil(_LOW_SHARE * len(rows)), _MOST_LOW)
-    rounded = confidence.round(_DECIMALS)
+    rounded = confidence.round(4)  # as in tables
     least = rows[np.argsort(confidence[rows], kind="stable")[:count]]
     mask = np.zeros(len(confidence), bool)
     mask[least] = rounded[least] < rounded[rows].max(initial=0)
@@ -102,6 +101,6 @@ def outlier_threshold(scores: NDArray) -> float:
     if len(distinct) == 0:
         return _MAX_OUTLIER_THRESHOLD
     median = float(np.median(distinct))
-    deviation = _NORMAL_MAD * float(np.median(np.abs(distinct - median)))
+    deviation = float(median_abs_deviation(distinct, scale="normal"))
     threshold = median + _OUTLIER_DEVIATIONS * deviation
     return float(np.clip(threshold, _MIN_OUTLIER_THRESHOLD, _MAX_OUTLIER_THRESHOLD))
