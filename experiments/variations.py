@@ -143,7 +143,6 @@ VARIATIONS: list[Variation] = [
     *_varied("learning.discriminants.SHORT_ALPHA", (0.8, 0.95), _BOTH),
     *_varied("learning.discriminants.FOLDS", (2, 5), _BOTH),
     *_varied("learning.cluster_count._EIGENGAP_WEIGHT", (0.125, 0.5), (COUNT,)),
-    *_varied("learning.cluster_count._MIN_GAP", (0.002, 0.01), (COUNT,)),
     *_varied("learning.cluster_count._MIN_STABILITY", (0.8, 0.95), (COUNT,)),
     *_varied("learning.plateaus.TOLERANCE", (0.1, 0.3), (COUNT,)),
 ]

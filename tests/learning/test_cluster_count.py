@@ -42,9 +42,9 @@ def test_eigengap_scores_are_those_of_the_definition():
     count = count_clusters(graph, max_clusters=6)
     values = np.sort(np.linalg.eigvalsh(graph.theta_dense()))[::-1][:7]
     np.testing.assert_allclose(count.eigenvalues, values, atol=1e-6)
-    mu = np.maximum(1 - values, 0.005)
+    mu = np.maximum(1 - values, 1 / 75)
     expected = np.arange(1, 7) * np.log(mu[1:] / mu[:-1])
-    np.testing.assert_allclose(eigengap_scores(count.eigenvalues), expected, atol=1e-4)
+    np.testing.assert_allclose(eigengap_scores(count.eigenvalues, 75), expected, atol=1e-4)
     assert len(count.scores) == 6
 
 
@@ -127,7 +127,7 @@ def test_same_seed_same_estimate():
 
 
 def test_large_dense_graphs_are_counted_by_the_eigengap(monkeypatch):
-    monkeypatch.setattr(cluster_count, "_MAX_DENSE_VERTICES", 50)
+    monkeypatch.setattr(cluster_count, "MAX_STORED_VERTICES", 50)
     count = count_clusters(blocks([30] * 3, between=0.01))
     assert (count.n_clusters, count.by_eigengap, count.by_modularity) == (3, 3, 0)
     assert not count.reliable
@@ -155,6 +155,7 @@ def test_a_part_that_is_nearly_separate_is_no_evidence_of_one_cluster():
         scores=lambda most: np.array([0.0, 0.2, 0.1]),
         largest_stability=lambda: 0.5,
         stability_of=lambda k: 0.5,
+        n_vertices=400,
     )
     for gap, k in ((0.099, 2), (0.101, 1)):
         eigenvalues = np.array([1, 1 - gap, 0.85, 0.8])

@@ -12,23 +12,23 @@ from enhg._npz import State, require, require_array, require_value
 from enhg._protocol import GraphLike, check_graph
 from enhg._validation import check_rng, check_whole
 from enhg.learning.plateaus import TOLERANCE, Plateaus, find_plateaus
-from enhg.learning.spectral import Spectrum, top_eigenpairs
+from enhg.learning.spectral import (
+    MAX_EXTRA_EIGENVECTORS,
+    MAX_STORED_VERTICES,
+    Spectrum,
+    top_eigenpairs,
+)
 
-_MAX_CLUSTERS = 100
-# Lower bound of 1 − λ: below it, differences are due to single links rather than to clusters.
-_MIN_GAP = 0.005
 # Chosen in trials, as the numbers that follow (docs/method.md).
 _EIGENGAP_WEIGHT = 0.25
 # Above that of Gaussian clouds and of the images of one digit.
 _MIN_STABILITY = 0.87
+# Above that of PIE and Caltech-101, where both estimates are alike and wrong.
+_MIN_RELIABLE_STABILITY = 0.95
 # 1 − λ₂ from which on the graph is evidence of one cluster: of a part of at most half of the total
 # degree, a random walk leaves with a probability of at least half of it (Cheeger's inequality).
 # Photographs of five kinds of flowers have 0.08, those of one kind 0.16.
 _MIN_GAP_OF_ONE = 0.1
-# Above that of PIE and Caltech-101, where both estimates are alike and wrong.
-_MIN_RELIABLE_STABILITY = 0.95
-# Of a larger dense graph, modularity takes far longer than the eigenvectors.
-_MAX_DENSE_VERTICES = 2000
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def count_clusters(
 
     The score of k clusters is the sum of a quarter of the first and of the second of
 
-        k·ln(μ_{k+1} / μ_k),   μ_k = max(1 − λ_k, 0.005),
+        k·ln(μ_{k+1} / μ_k),   μ_k = max(1 − λ_k, 1/n),
         d ln γ / d ln k.
 
     λ are the eigenvalues of Θ in descending order. γ is the resolution at which the partition of
@@ -148,7 +148,7 @@ def count_clusters(
     ----------
     graph : Hypergraph or Graph
     max_clusters : int, optional
-        The largest number considered. By default, for the eigengap, √n, at most 100, but at least
+        The largest number considered. By default, for the eigengap, √n, at most 200, but at least
         twice the number of components that are not left out; for modularity, what the resolutions
         give.
     random_state : int, RandomState or None, default=None
@@ -186,10 +186,10 @@ def estimate_clusters(
     kept, n_components = large_components(graph)
     part = graph if kept.all() else graph.subhypergraph(kept)
     spectrum = _spectrum(part, n_components, max_clusters, rng)
-    gaps = eigengap_scores(spectrum.eigenvalues)
+    gaps = eigengap_scores(spectrum.eigenvalues, part.n_vertices)
     if len(gaps) < 2:  # two samples
         return ClusterCount(1, 1, False, gaps, spectrum.eigenvalues), spectrum, kept
-    if part.is_dense and part.n_vertices > _MAX_DENSE_VERTICES:
+    if part.is_dense and part.n_vertices > MAX_STORED_VERTICES:
         by_eigengap = int(gaps.argmax()) + 1
         count = ClusterCount(
             by_eigengap, _runner_up(gaps, by_eigengap), False, gaps, spectrum.eigenvalues,
@@ -202,7 +202,8 @@ def estimate_clusters(
 
 def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None) -> ClusterCount:
     """Combine the scores of both, and decide whether the estimate is reliable."""
-    gaps, levels = eigengap_scores(eigenvalues), plateaus.scores(max_clusters)
+    gaps = eigengap_scores(eigenvalues, plateaus.n_vertices)
+    levels = plateaus.scores(max_clusters)
     scores = np.zeros(max(len(gaps), len(levels)))
     scores[: len(levels)] = levels
     scores[1 : len(gaps)] += _EIGENGAP_WEIGHT * np.maximum(gaps[1:], 0)
@@ -240,13 +241,16 @@ def _spectrum(
     """Compute the eigenpairs for the scores of 1 … `max_clusters` clusters."""
     n = graph.n_vertices
     if max_clusters is None:
-        max_clusters = max(min(int(np.sqrt(n)), _MAX_CLUSTERS), 2 * n_components)
+        max_clusters = max(min(int(np.sqrt(n)), MAX_EXTRA_EIGENVECTORS), 2 * n_components)
     return top_eigenpairs(graph, min(max_clusters + 1, n), random_state=rng)
 
 
-def eigengap_scores(eigenvalues: NDArray) -> NDArray:
-    """k·ln(μ_{k+1} / μ_k) for k = 1, 2, …"""
-    logs = np.log(np.maximum(1 - eigenvalues, _MIN_GAP))
+def eigengap_scores(eigenvalues: NDArray, n_vertices: int) -> NDArray:
+    """k·ln(μ_{k+1} / μ_k) for k = 1, 2, …
+
+    μ is at least 1/n: smaller differences of 1 − λ are due to single links rather than to clusters.
+    """
+    logs = np.log(np.maximum(1 - eigenvalues, 1 / n_vertices))
     return np.arange(1, len(eigenvalues)) * np.diff(logs)
 
 

@@ -17,7 +17,6 @@ from enhg.modularity import choose_partition, partition_by_modularity
 
 Method = Literal["spectral", "resolvent", "modularity", "merging", "small_hyperedges"]
 METHODS: tuple[Method, ...] = get_args(Method)
-_OVERSAMPLING = {"modularity": 1, "merging": 2}
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,11 @@ def find_partition(
                 partitions[name] = partition_by_modularity(
                     small, n_clusters, vary_resolution=True, random_state=seed
                 )
-        elif name in _OVERSAMPLING:
+        elif name == "modularity":
+            partitions[name] = partition_by_modularity(graph, n_clusters, random_state=seed)
+        elif name == "merging":
             partitions[name] = partition_by_modularity(
-                graph, n_clusters, oversampling=_OVERSAMPLING[name], random_state=seed
+                graph, n_clusters, oversampling=2, random_state=seed
             )
         else:
             points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)

@@ -22,9 +22,9 @@ EigenvectorWeighting = Literal["equal", "resolvent"]
 
 _MIN_CLUSTER_FRACTION = 0.1  # of an average cluster; smaller components are fragments
 _EIGENVECTORS_PER_CLUSTER = 5
-_MAX_EXTRA_EIGENVECTORS = 200
+MAX_EXTRA_EIGENVECTORS = 200
 _MAX_DENSE_VERTICES = 400
-_MAX_DENSE_VERTICES_STORED = 5000  # if Θ is stored as an array anyway
+MAX_STORED_VERTICES = 2000  # of graphs whose Θ is stored as an array anyway
 _MAX_ITERATIONS = 200
 _MAX_FILTER_DEGREE = 100
 _MAX_BLOCK_WIDTH = 300
@@ -164,7 +164,7 @@ def top_eigenpairs(
 
 def n_eigenvectors(n_clusters: int) -> int:
     """Return the number of eigenvectors of a full spectrum: min(5k, k + 200) for k clusters."""
-    extended = n_clusters + _MAX_EXTRA_EIGENVECTORS
+    extended = n_clusters + MAX_EXTRA_EIGENVECTORS
     return min(_EIGENVECTORS_PER_CLUSTER * n_clusters, extended)
 
 
@@ -282,7 +282,7 @@ def _solve(
     """Return at least `count` of the largest eigenpairs beside the known ones."""
     n = graph.n_vertices
     total = count + deflation.components.shape[1] + len(deflation.eigenvalues)
-    stored = _MAX_DENSE_VERTICES_STORED if graph.is_dense else 0
+    stored = MAX_STORED_VERTICES if graph.is_dense else 0
     if n <= max(_MAX_DENSE_VERTICES, 3 * total, stored):
         return _dense(graph, deflation, count)
     return _filtered(graph, deflation, count, tol, random_state)

@@ -19,8 +19,6 @@ from enhg.preprocessing._base import SampleTransformer, to_unit_length
 
 # Of the largest singular value; chosen on faces; varied in docs/quality.md.
 _KNEE = 0.02
-# A direction below this multiple of the knee would change by less than 1e-4.
-_NEGLIGIBLE = 0.01
 # Enough to estimate the directions above the knee.
 _SAMPLES = 5000
 
@@ -44,7 +42,7 @@ class Whitening(OneToOneFeatureMixin, SampleTransformer):
     mean_ : ndarray of shape (n_features,)
         μ.
     directions_ : ndarray of shape (n_features, n_directions)
-        V, the directions with sₖ > 0.0002s₁.
+        V, the directions with sₖ above rounding.
     damping_ : ndarray of shape (n_directions,)
         c, from −1 (removed) to 0 (unchanged).
     n_features_in_ : int
@@ -69,10 +67,8 @@ class Whitening(OneToOneFeatureMixin, SampleTransformer):
         self.mean_ = X.mean(axis=0)
         spreads, directions = principal_directions(X - self.mean_)
         relative = spreads / (_KNEE * spreads[:1])  # empty if all samples are equal
-        strong = relative > _NEGLIGIBLE
-        damping = 1 / np.sqrt(1 + relative[strong] ** 2) - 1
-        self.directions_ = directions[:, strong].astype(X.dtype)
-        self.damping_ = damping.astype(X.dtype)
+        self.directions_ = directions.astype(X.dtype)
+        self.damping_ = (1 / np.sqrt(1 + relative**2) - 1).astype(X.dtype)
 
     def _apply(self, samples: NDArray) -> NDArray:
         ready, empty = normalized(samples)
