@@ -1,6 +1,8 @@
 """Samples of a model that are similar to new samples."""
 
+import os
 import shutil
+import zlib
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -49,6 +51,12 @@ def new(album):
     return replace(samples, X=X, names=names, photos=photos, labels=None)
 
 
+def of_height_and_width(side, jpeg):
+    """A JPEG file whose header states another size."""
+    at = jpeg.index(b"\xff\xc0") + 5  # start of the frame: marker, length, bits, height, width
+    return jpeg[:at] + 2 * side.to_bytes(2, "big") + jpeg[at + 4 :]
+
+
 def predicted_page(path, saved, samples, written):
     prediction = saved.model.predict_with_scores(samples.X)
     record = record_prediction(samples, saved.model, prediction)
@@ -83,7 +91,10 @@ def test_photographs_of_the_run_are_beside_the_page(album, folder, new, tmp_path
     assert len(list((tmp_path / "thumbnails").glob("0*"))) == N
 
 
-@pytest.mark.parametrize("change", ["absent", "of another run", "no image", "no checksums"])
+@pytest.mark.parametrize(
+    "change",
+    ["absent", "of another run", "no image", "no checksums", "fifo", "too large", "forged"],
+)
 def test_only_photographs_of_the_run_are_shown(folder, new, tmp_path, change):
     shutil.copytree(folder, tmp_path / "run")
     saved = read_model(tmp_path / "run" / "model.npz")
@@ -92,6 +103,14 @@ def test_only_photographs_of_the_run_are_shown(folder, new, tmp_path, change):
         shutil.rmtree(thumbnails)
     elif change == "no checksums":
         saved = replace(saved, checksums=None)
+    elif change == "fifo":  # which a reader would wait for
+        (thumbnails / "000009.jpg").unlink()
+        os.mkfifo(thumbnails / "000009.jpg")
+    elif change in {"too large", "forged"}:
+        data = of_height_and_width(0xFFFF, (thumbnails / "000009.jpg").read_bytes())
+        (thumbnails / "000009.jpg").write_bytes(data)
+        if change == "forged":
+            saved.checksums[9] = zlib.crc32(data)
     else:
         other = (thumbnails / "000001.jpg").read_bytes()
         (thumbnails / "000009.jpg").write_bytes(other if change == "of another run" else b"text")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from enhg.io import Samples, label_texts
+from enhg.io._decoding import open_file
 from enhg.io.models import SavedModel
 from enhg.learning.clustering import HypergraphClustering
 from enhg.report._pictures import Pictures, draw_pictures, jpeg_size
@@ -98,11 +99,11 @@ def _thumbnails(saved: SavedModel, rows: NDArray) -> list[Thumbnail]:
     thumbnails = []
     for row in rows:
         try:
-            data = (saved.folder / THUMBNAILS / thumbnail_file(row)).read_bytes()
-            size = jpeg_size(data)
+            with open_file(saved.folder / THUMBNAILS / thumbnail_file(row)) as file:
+                data = file.read()
+            if crc32(data) != saved.checksums[row]:
+                return []
+            thumbnails.append((data, jpeg_size(data)))
         except OSError:  # no such file, or no image
             return []
-        if crc32(data) != saved.checksums[row]:
-            return []
-        thumbnails.append((data, size))
     return thumbnails

@@ -136,7 +136,11 @@ def _drawn_as_stripes(
 
 def jpeg_size(data: bytes) -> tuple[int, int]:
     """Width and height of a JPEG file; OSError for anything else."""
-    width, height = require("PIL.Image", "images").open(io.BytesIO(data), formats=("JPEG",)).size
+    Image = require("PIL.Image", "images")
+    try:
+        width, height = Image.open(io.BytesIO(data), formats=("JPEG",)).size
+    except Image.DecompressionBombError as error:
+        raise OSError(str(error)) from error
     return width, height
 
 
