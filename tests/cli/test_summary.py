@@ -50,8 +50,7 @@ def test_summary_of_a_clustering():
     assert rows == {
         "images": "3 of 8×8, from some/digits.npz",
         "clusters": "2 (estimated; next best 3), of 1, 2 images",
-        "how sure": "half of the images at least 70%; check the least sure one first (5% or "
-        "less): the report lists them",
+        "how sure": "half of the images at least 70%; check the least sure one first (5%)",
         "unusual": "1 image unlike all others",
         "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
         "details": "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "
@@ -102,6 +101,16 @@ def test_summary_of_an_estimate_that_is_not_reliable():
     assert dict(summary.rows(run))["clusters"].startswith(
         "2 (estimated, not reliable; next best 3)"
     )
+    alone = replace(CLUSTERED, estimate=Estimate(1, 1, False))  # no other number was scored
+    assert "(estimated, not reliable)," in dict(summary.rows(alone))["clusters"]
+
+
+def test_summary_of_many_clusters():
+    sizes = [2, *[1] * 10]
+    many = replace(CLUSTERED, groups=tuple(Group(str(i), size) for i, size in enumerate(sizes)))
+    assert dict(summary.rows(many))["clusters"].endswith(", of 1 to 2 images")
+    equal = replace(many, groups=tuple(Group(str(i), 1) for i in range(11)))
+    assert dict(summary.rows(equal))["clusters"].endswith(", of 1 image each")
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,13 @@ def test_the_description_names_both_estimates():
     )
 
 
+def test_the_description_where_no_other_number_was_scored():
+    count = ClusterCount(1, 1, False, np.ones(1), np.ones(2), by_eigengap=1, by_modularity=0)
+    assert count.describe() == (
+        "the estimate of the number of clusters is not reliable: 1; the eigenvalues alone give 1"
+    )
+
+
 def test_the_description_where_no_number_stands_out():
     count = ClusterCount(4, 6, False, np.ones(9), np.ones(10), by_eigengap=1, by_modularity=1)
     assert count.describe().endswith(

@@ -180,10 +180,12 @@ def _confidence_text(run: Run) -> str:
     low = int(run.samples.low_confidence.sum())
     if not low:
         return f"all {run.median_confidence:.0%}"
-    least = "least sure one" if low == 1 else f"{low} least sure ones"
+    half = f"half of the {_noun(run)}s at least {run.median_confidence:.0%}"
+    if low == 1:
+        return f"{half}; check the least sure one first ({run.confidence_threshold:.0%})"
     return (
-        f"half of the {_noun(run)}s at least {run.median_confidence:.0%}; check the {least} first "
-        f"({run.confidence_threshold:.0%} or less): the report lists them"
+        f"{half}; check the {low} least sure ones first ({run.confidence_threshold:.0%} or less): "
+        "the report lists them"
     )
 
 
@@ -210,7 +212,10 @@ def _groups_text(run: Run) -> str:
     estimate = ""
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
-        estimate = f" (estimated{reliable}; next best {run.estimate.runner_up})"
+        runner_up = ""
+        if run.estimate.runner_up != run.estimate.n_clusters:  # else no other number was scored
+            runner_up = f"; next best {run.estimate.runner_up}"
+        estimate = f" (estimated{reliable}{runner_up})"
     return f"{count}{estimate}, of {_sizes_text(run)}"
 
 
@@ -227,6 +232,8 @@ def _sizes_text(run: Run) -> str:
     sizes = [group.size for group in run.groups]
     nouns = f"{_noun(run)}s"
     if len(sizes) > _MOST_SIZES:
+        if min(sizes) == max(sizes):
+            return f"{counted(sizes[0], _noun(run))} each"
         return f"{min(sizes)} to {max(sizes)} {nouns}"
     named = run.kind == "predict"
     texts = [f"{group.size} ({group.name})" if named else f"{group.size}" for group in run.groups]

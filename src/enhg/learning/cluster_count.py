@@ -40,7 +40,8 @@ class ClusterCount:
     n_clusters : int
         The number with the largest score, or 1 (see `count_clusters`).
     runner_up : int
-        The number with the largest score among the other local maxima of the scores.
+        The number with the largest score among the other local maxima of the scores; `n_clusters`
+        if no other number was scored.
     reliable : bool
         Whether the eigenvalues and modularity give the same number, up to 20 %, and random subsets
         of the vertices are partitioned in the same way (see `count_clusters`).
@@ -70,10 +71,9 @@ class ClusterCount:
     def describe(self) -> str:
         """Return a sentence with the estimate, whether it is reliable, and what it is based on."""
         word = "reliable" if self.reliable else "not reliable"
-        text = (
-            f"the estimate of the number of clusters is {word}: {self.n_clusters}, next best "
-            f"{self.runner_up}"
-        )
+        text = f"the estimate of the number of clusters is {word}: {self.n_clusters}"
+        if self.runner_up != self.n_clusters:  # otherwise no other number was scored
+            text += f", next best {self.runner_up}"
         if self.n_clusters > 1 == self.by_eigengap == self.by_modularity:
             return f"{text}; no number of clusters stands out"
         text += f"; the eigenvalues alone give {self.by_eigengap}"

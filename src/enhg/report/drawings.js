@@ -119,8 +119,10 @@ const charts = {
     if (!clustered) text.push("The classes are those of the given labels.");
     else if (!estimate) text.push(`The number of clusters, ${used}, was given; no estimate was made.`);
     else {
-      text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}; the next best number is ${estimate.runnerUp}.`,
-        estimate.reliable ? "The estimate is reliable." : "The estimate is not reliable: compare both.");
+      const compared = estimate.runnerUp !== estimate.nClusters; // with another number
+      text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}` +
+        (compared ? `; the next best number is ${estimate.runnerUp}.` : "."),
+        estimate.reliable ? "The estimate is reliable." : `The estimate is not reliable${compared ? ": compare both." : "."}`);
       if (estimate.nClusters !== used) text.push(`${used} clusters were made.`);
     }
     document.querySelector("#count h2").textContent = `Number of ${groupNouns}`;
