@@ -201,8 +201,8 @@ def step_information(graph: GraphLike, labels: ArrayLike) -> float:
         I = Σ_{a,b} p(a, b) ln( p(a, b) / (p(a) p(b)) ),
         p(a, b) = Σ_{u∈a, v∈b} √d(u) Θ(u, v) √d(v) / vol,   p(a) = vol(a) / vol
 
-    n·I is, up to a constant, the logarithm of the largest likelihood of the degree-corrected
-    stochastic block model.
+    It is, up to a factor and a constant, the logarithm of the largest likelihood of the
+    degree-corrected stochastic block model.
 
     Parameters
     ----------

@@ -209,7 +209,7 @@ def test_no_pickle_is_loaded(files, folder):
 def test_folder_that_cannot_be_written(files, tmp_path):
     (tmp_path / "file").write_text("")
     cache = FeatureCache(tmp_path / "file" / "cache")
-    with pytest.warns(UserWarning, match="features cannot be kept there") as caught:
+    with pytest.warns(UserWarning, match="pixels and features cannot be kept there") as caught:
         fill(cache, files)
     assert len(caught) == 1
     with warnings.catch_warnings():

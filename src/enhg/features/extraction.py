@@ -53,8 +53,8 @@ def extract(
     Raises
     ------
     InputError
-        When no image can be read, or one cannot and `on_unreadable` is "raise", or when the
-        images would need more than the free memory.
+        When no image can be read, or one cannot and `on_unreadable` is "raise", or when clustering
+        the images would need more than the free memory.
     """
     check_is_fitted(features)
     extractor = features.extractor_

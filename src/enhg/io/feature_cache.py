@@ -184,8 +184,8 @@ class FeatureCache:
         except OSError as error:
             self._is_writable = False
             warnings.warn(
-                f"{self.folder}: features cannot be kept there ({error.strerror}); the next run "
-                "computes them again",
+                f"{self.folder}: pixels and features cannot be kept there ({error.strerror}); the "
+                "next run computes them again",
                 stacklevel=4,
             )
 

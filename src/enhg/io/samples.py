@@ -83,8 +83,8 @@ def read_samples(
     ------
     InputError
         When the input is missing, unreadable, of an unknown kind, ambiguous, empty, not real
-        numbers, or holds NaN or infinite values, or when the images would need more than the
-        free memory. Objects in files are refused, never unpickled.
+        numbers, or holds NaN or infinite values, or when clustering the images would need more
+        than the free memory. Objects in files are refused, never unpickled.
     MissingDependencyError
         When images or HDF5 files are read without the extra `images` or `hdf5`.
 
