@@ -192,6 +192,14 @@ def test_damaged_archives_are_passed_over(files, folder, kind, damage):
         assert_same(cached, image_of(file))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_archives_that_are_no_regular_files_are_not_opened(files, folder):
+    fill(FeatureCache(folder), files)
+    for kind in ("index", "images"):
+        os.mkfifo(folder / f"{kind}-0.npz")  # which a reader would wait for
+    assert fill(FeatureCache(folder), files) == 0
+
+
 def test_archive_whose_parts_do_not_fit(files, folder):
     fill(FeatureCache(folder), files[:10])
     state = {"paths": ["a"], "stamps": np.zeros((2, 2), dtype=np.int64), "digests": ["b", "c"]}

@@ -165,8 +165,12 @@ class FeatureCache:
         self, prefix: str, rows: Callable[[State], list[tuple[str, _T]]]
     ) -> Iterator[tuple[str, _T]]:
         """Rows of the archives of a kind, the oldest first, without the damaged ones."""
-        files = self.folder.glob(f"{prefix}-*.npz")
-        for file in sorted(files, key=lambda file: (_stamp(file) or (0, 0))[1]):
+        times = {
+            file: stamp[1]
+            for file in self.folder.glob(f"{prefix}-*.npz")
+            if (stamp := _stamp(file)) is not None
+        }
+        for file in sorted(times, key=times.__getitem__):
             try:
                 with file.open("rb") as stream:
                     state = read_archive(stream, _FORMAT, _VERSION)
