@@ -15,8 +15,6 @@ from sklearn.metrics import adjusted_rand_score
 from enhg import ElasticNetHypergraph, Graph, Hypergraph
 from enhg.exceptions import InputError
 from enhg.modularity import (
-    _Steps,
-    choose_partition,
     maximize_modularity,
     modularity,
     modularity_of_clusters,
@@ -169,7 +167,7 @@ def test_wrong_parameters():
         modularity("no graph", [0])
 
 
-# --- the choice among partitions ----------------------------------------------------------------
+# --- the information of a step ------------------------------------------------------------------
 
 
 @given(st.integers(0, 100), st.lists(st.integers(0, 3), min_size=8, max_size=8))
@@ -192,68 +190,6 @@ def test_limits_of_the_information():
     assert step_information(graph, y) == pytest.approx(-(shares * np.log(shares)).sum())
     assert step_information(graph, np.zeros(60, int)) == pytest.approx(0)
     assert step_information(graph, (y + 1) % 3) == pytest.approx(step_information(graph, y))
-
-
-def test_a_clearly_larger_modularity_is_chosen():
-    graph, y = blocks([40, 40, 40, 40], outside=0.02)
-    merged = np.array([0, 0, 1, 1])[y]
-    choice = choose_partition(graph, {"merged": merged, "blocks": y})
-    assert choice.name == "blocks"
-    assert choice.modularity == {
-        "merged": pytest.approx(modularity(graph, merged)),
-        "blocks": pytest.approx(modularity(graph, y)),
-    }
-    assert choice.information["blocks"] == pytest.approx(step_information(graph, y))
-
-
-def linked_blocks(seed, linked=0.25, halves=0.2):
-    """Four blocks of 40, two of them linked, and the last one of two halves."""
-    rng = np.random.default_rng(seed)
-    part = np.repeat(range(5), [40, 40, 40, 20, 20])
-    density = np.where(np.eye(5), 0.4, 0.02)
-    density[[0, 1], [1, 0]], density[[3, 4], [4, 3]] = linked, halves
-    upper = np.triu(rng.random((160, 160)) < density[part][:, part], 1).astype(float)
-    partitions = {
-        "blocks": np.array([0, 1, 2, 3, 3])[part],
-        "joined": np.array([0, 0, 1, 2, 3])[part],
-    }
-    return Graph(sparse.csr_array(upper + upper.T)), partitions
-
-
-@pytest.mark.parametrize(("seed", "errors", "chosen"), [(1, 0.9, "blocks"), (3, 1.3, "joined")])
-def test_within_one_standard_error_the_information_decides(seed, errors, chosen):
-    graph, partitions = linked_blocks(seed)
-    choice = choose_partition(graph, partitions)
-    gain = choice.modularity["joined"] - choice.modularity["blocks"]
-    summands = [_Steps.of_partition(graph, labels).summands() for labels in partitions.values()]
-    assert gain / (np.sqrt(160) * np.subtract(*summands).std()) == pytest.approx(errors, abs=0.05)
-    assert choice.information["blocks"] > choice.information["joined"]
-    assert choice.name == chosen
-
-
-def test_the_standard_error_is_that_of_the_jackknife():
-    """The summands are the influence of a vertex on the difference, up to a factor of two.
-
-    Without a vertex, its row and its column of links are missing; a summand has its row.
-    """
-    graph, y = blocks([30, 30, 30], outside=0.03)
-    other = np.where(np.arange(90) % 9 == 0, (y + 1) % 3, y)
-    summands = _Steps.of_partition(graph, y).summands()
-    summands = summands - _Steps.of_partition(graph, other).summands()
-
-    def difference(rows):
-        part = graph.subhypergraph(rows)
-        return modularity(part, y[rows]) - modularity(part, other[rows])
-
-    left_out = np.array([difference(np.arange(90) != v) for v in range(90)])
-    by_jackknife = np.sqrt(89 / 90 * ((left_out - left_out.mean()) ** 2).sum())
-    error = np.sqrt(90) * summands.std()
-    assert 1 < by_jackknife / error < 3
-
-
-def test_of_equal_partitions_the_first_is_chosen():
-    graph, y = blocks([20, 20])
-    assert choose_partition(graph, {"one": y, "two": 1 - y, "three": y}).name == "one"
 
 
 @pytest.mark.parametrize("k", [2, 5, 12, 59, 60])

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numba import njit
@@ -25,8 +24,6 @@ _RESOLUTIONS = (1e-2, 1e4)
 _MAX_STEPS = 40
 _RESTARTS = 10  # after the search of a resolution that gives the number of clusters
 _NEAR = 10  # largest ratio of the resolutions of two starts
-
-_Name = TypeVar("_Name", bound=str)
 
 
 def modularity(graph: GraphLike, labels: ArrayLike) -> float:
@@ -64,12 +61,12 @@ def modularity(graph: GraphLike, labels: ArrayLike) -> float:
     0.5
     """
     check_graph(graph)
-    return float(modularity_of_clusters(graph, _checked_labels(labels, graph)).sum())
+    return float(modularity_of_clusters(graph, checked_labels(labels, graph)).sum())
 
 
 def modularity_of_clusters(graph: GraphLike, labels: NDArray) -> NDArray:
     """The summands of `modularity`, one for each cluster."""
-    return _Steps.of_partition(graph, labels).modularity_of_clusters()
+    return Steps.of_partition(graph, labels).modularity_of_clusters()
 
 
 def maximize_modularity(
@@ -120,81 +117,6 @@ def maximize_modularity(
     return moves.best([moves.partition(resolution) for _ in range(n_starts)], resolution)
 
 
-@dataclass(frozen=True)
-class PartitionChoice(Generic[_Name]):
-    """The choice of `choose_partition`.
-
-    Attributes
-    ----------
-    name : str
-        Of the partition chosen.
-    modularity, information : dict of str to float
-        The modularity and the `step_information` of every partition.
-    """
-
-    name: _Name
-    modularity: dict[_Name, float]
-    information: dict[_Name, float]
-
-
-def choose_partition(
-    graph: GraphLike, partitions: Mapping[_Name, ArrayLike]
-) -> PartitionChoice[_Name]:
-    """Choose the most informative of the partitions of nearly the largest modularity.
-
-    A partition is nearly as modular as that of the largest modularity if its modularity is lower by
-    at most the standard error of their difference (the one-standard-error rule). The difference is
-    a sum over the vertices, to first order, of
-
-        √d(u) Σ_{v∈c(u)} Θ(u, v) √d(v) / vol − 2 d(u) vol(c(u)) / vol²
-
-    of the one partition minus that of the other, with c(u) the cluster of u; the standard error is
-    √n times the standard deviation of these summands. Among partitions that modularity does not
-    distinguish, that of the largest `step_information` is chosen. Where, of k clusters, one is
-    split and two others are joined, modularity hardly changes, but the information does.
-
-    Parameters
-    ----------
-    graph : Hypergraph or Graph
-    partitions : mapping of str to array-like of int of shape (n_vertices,)
-        Partitions of the vertices by name; of equal ones the first is chosen.
-
-    Returns
-    -------
-    PartitionChoice
-
-    References
-    ----------
-    The one-standard-error rule: L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone,
-    "Classification and Regression Trees", 1984, section 3.4.3.
-
-    Examples
-    --------
-    >>> from enhg import Hypergraph
-    >>> hypergraph = Hypergraph.from_edges([[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5], [2, 3]])
-    >>> partitions = {"odd": [0, 1, 0, 1, 0, 1], "halves": [0, 0, 0, 1, 1, 1]}
-    >>> choose_partition(hypergraph, partitions).name
-    'halves'
-    """
-    check_graph(graph)
-    steps = {
-        name: _Steps.of_partition(graph, _checked_labels(labels, graph))
-        for name, labels in partitions.items()
-    }
-    scores = {name: float(own.modularity_of_clusters().sum()) for name, own in steps.items()}
-    information = {name: own.information() for name, own in steps.items()}
-    best = max(scores, key=scores.__getitem__)
-    of_best = steps[best].summands()
-
-    def is_near(name: _Name) -> bool:
-        differences = of_best - steps[name].summands()
-        error = np.sqrt(len(differences)) * differences.std()
-        return bool(scores[best] - scores[name] <= error)
-
-    chosen = max(filter(is_near, steps), key=information.__getitem__)
-    return PartitionChoice(chosen, scores, information)
-
-
 def step_information(graph: GraphLike, labels: ArrayLike) -> float:
     """Mutual information of the clusters at both ends of a step of the random walk, in nats.
 
@@ -228,11 +150,11 @@ def step_information(graph: GraphLike, labels: ArrayLike) -> float:
     True
     """
     check_graph(graph)
-    return _Steps.of_partition(graph, _checked_labels(labels, graph)).information()
+    return Steps.of_partition(graph, checked_labels(labels, graph)).information()
 
 
 @dataclass(frozen=True)
-class _Steps:
+class Steps:
     """Steps of the random walk between the clusters of a partition.
 
     Attributes
@@ -260,7 +182,7 @@ class _Steps:
         return np.asarray((self.roots * self.ends).sum(axis=0) - self._volumes() ** 2)
 
     def summands(self) -> NDArray:
-        """What every vertex adds to a change of modularity (see `choose_partition`)."""
+        """What every vertex adds to a difference of modularities, to first order."""
         within = (self.roots * self.ends).sum(axis=1)
         return np.asarray(within - 2 * self.roots**2 @ self._volumes())
 
@@ -448,7 +370,7 @@ def _merge(
     return np.asarray(np.unique(names[labels], return_inverse=True)[1])
 
 
-def _checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
+def checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
     """Return labels as an array; require one whole number of 0 or more for each vertex."""
     given = np.asarray(labels)
     if given.shape != (graph.n_vertices,) or given.dtype.kind not in "iu" or given.min() < 0:

@@ -18,7 +18,8 @@ from enhg import (
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
-from enhg.modularity import choose_partition, partition_by_modularity
+from enhg.learning.partitions import choose_partition
+from enhg.modularity import partition_by_modularity
 
 OF_GRAPHS = ("auto", "spectral", "resolvent", "modularity", "merging")
 METHODS = (*OF_GRAPHS, "small_hyperedges")
@@ -161,12 +162,12 @@ def test_one_of_the_partitions_is_chosen(seed):
     models = {m: HypergraphClustering(6, method=m, random_state=0).fit(X) for m in METHODS}
     automatic = models.pop("auto")
     choice = choose_partition(automatic.graph_, {m: own.labels_ for m, own in models.items()})
-    assert automatic.method_ == choice.name
-    assert automatic.method_scores_ == pytest.approx(choice.modularity)
+    assert automatic.method_ == choice.method
+    assert automatic.method_scores_ == pytest.approx(choice.scores)
     assert automatic.method_information_ == pytest.approx(choice.information)
     for method, model in models.items():
         assert model.method_ == method
-        assert model.method_scores_ == pytest.approx({method: choice.modularity[method]})
+        assert model.method_scores_ == pytest.approx({method: choice.scores[method]})
         assert not model.refined_
     if not automatic.refined_:
         chosen = models[automatic.method_]

@@ -85,9 +85,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
           only (an extension), which connect the most similar samples. It needs a hypergraph with
           hyperedges of several sizes, as `ElasticNetHypergraph` has by default;
         - "auto": all of them. Of the partitions whose modularity is within one standard error of
-          the largest, the most informative is kept (see `enhg.modularity.choose_partition`). It
-          is then refined by linear discriminants if this costs little modularity (see `refined_`).
-          If `graph_` is a Graph with a dense adjacency matrix, only the first two are tried;
+          the largest, the most informative is kept (see
+          `enhg.learning.partitions.choose_partition`). It is then refined by linear discriminants
+          if this costs little modularity (see `refined_`). If `graph_` is a Graph with a dense
+          adjacency matrix, only the first two are tried;
           "small_hyperedges" is left out if there are none.
     normalize_rows : bool, default=True
         Scale the rows of the embedding to unit length (an extension).

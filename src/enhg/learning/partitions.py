@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 
-from enhg._protocol import GraphLike
+from enhg._protocol import GraphLike, check_graph
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
-from enhg.modularity import choose_partition, partition_by_modularity
+from enhg.modularity import Steps, checked_labels, partition_by_modularity
 
 Method = Literal["spectral", "resolvent", "modularity", "merging", "small_hyperedges"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -28,7 +29,7 @@ class Partition:
     labels : ndarray of int of shape (n_vertices,)
         The cluster of every vertex, from 0 to n_clusters − 1.
     method : str
-        The method that found it.
+        The method that gave it.
     scores, information : dict of str to float
         The modularity and the `step_information` of every method that was tried.
     """
@@ -94,13 +95,61 @@ def find_partition(
             f"which the smaller ones contain every vertex, got {graph!r}",
             parameter="method",
         )
-    choice = choose_partition(graph, partitions)
-    return Partition(
-        np.asarray(partitions[choice.name], dtype=np.int64),
-        choice.name,
-        choice.modularity,
-        choice.information,
-    )
+    return choose_partition(graph, partitions)
+
+
+def choose_partition(graph: GraphLike, partitions: Mapping[Method, ArrayLike]) -> Partition:
+    """Choose the most informative of the partitions of nearly the largest modularity.
+
+    A partition is nearly as modular as that of the largest modularity if its modularity is lower by
+    at most the standard error of their difference (the one-standard-error rule). The difference is
+    a sum over the vertices, to first order, of
+
+        √d(u) Σ_{v∈c(u)} Θ(u, v) √d(v) / vol − 2 d(u) vol(c(u)) / vol²
+
+    of the one partition minus that of the other, with c(u) the cluster of u; the standard error is
+    √n times the standard deviation of these summands. Among partitions that modularity does not
+    distinguish, that of the largest `step_information` is chosen. Where, of k clusters, one is
+    split and two others are joined, modularity hardly changes, but the information does.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    partitions : mapping of str to array-like of int of shape (n_vertices,)
+        Partitions of the vertices by name; of equal ones the first is chosen.
+
+    Returns
+    -------
+    Partition
+
+    References
+    ----------
+    The one-standard-error rule: L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone,
+    "Classification and Regression Trees", 1984, section 3.4.3.
+
+    Examples
+    --------
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5], [2, 3]])
+    >>> partitions = {"odd": [0, 1, 0, 1, 0, 1], "halves": [0, 0, 0, 1, 1, 1]}
+    >>> choose_partition(hypergraph, partitions).method
+    'halves'
+    """
+    check_graph(graph)
+    checked = {name: checked_labels(labels, graph) for name, labels in partitions.items()}
+    scores, information, summands = {}, {}, {}
+    for name, labels in checked.items():
+        steps = Steps.of_partition(graph, labels)
+        scores[name] = float(steps.modularity_of_clusters().sum())
+        information[name], summands[name] = steps.information(), steps.summands()
+    best = max(scores, key=scores.__getitem__)
+
+    def is_near(name: Method) -> bool:
+        error = np.sqrt(graph.n_vertices) * (summands[best] - summands[name]).std()
+        return bool(scores[best] - scores[name] <= error)
+
+    chosen = max(filter(is_near, checked), key=information.__getitem__)
+    return Partition(checked[chosen], chosen, scores, information)
 
 
 def _small_hyperedges(graph: GraphLike) -> Hypergraph | None:

@@ -1,0 +1,66 @@
+"""The choice among partitions."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from enhg import Graph
+from enhg.learning.partitions import choose_partition
+from enhg.modularity import Steps, modularity, step_information
+
+
+def linked_blocks(seed, linked=0.25, halves=0.2):
+    """Four blocks of 40, two of them linked, and the last one of two halves."""
+    rng = np.random.default_rng(seed)
+    part = np.repeat(range(5), [40, 40, 40, 20, 20])
+    density = np.where(np.eye(5), 0.4, 0.02)
+    density[[0, 1], [1, 0]], density[[3, 4], [4, 3]] = linked, halves
+    upper = np.triu(rng.random((160, 160)) < density[part][:, part], 1).astype(float)
+    partitions = {
+        "blocks": np.array([0, 1, 2, 3, 3])[part],
+        "joined": np.array([0, 0, 1, 2, 3])[part],
+    }
+    return Graph(sparse.csr_array(upper + upper.T)), partitions
+
+
+def test_a_clearly_larger_modularity_is_chosen():
+    graph, partitions = linked_blocks(0, linked=0.05)
+    choice = choose_partition(graph, partitions)
+    assert choice.method == "blocks"
+    np.testing.assert_array_equal(choice.labels, partitions["blocks"])
+    for name, labels in partitions.items():
+        assert choice.scores[name] == pytest.approx(modularity(graph, labels))
+        assert choice.information[name] == pytest.approx(step_information(graph, labels))
+
+
+@pytest.mark.parametrize(("seed", "errors", "chosen"), [(1, 0.9, "blocks"), (3, 1.3, "joined")])
+def test_within_one_standard_error_the_information_decides(seed, errors, chosen):
+    graph, partitions = linked_blocks(seed)
+    choice = choose_partition(graph, partitions)
+    gain = choice.scores["joined"] - choice.scores["blocks"]
+    summands = [Steps.of_partition(graph, labels).summands() for labels in partitions.values()]
+    assert gain / (np.sqrt(160) * np.subtract(*summands).std()) == pytest.approx(errors, abs=0.05)
+    assert choice.information["blocks"] > choice.information["joined"]
+    assert choice.method == chosen
+
+
+def test_the_standard_error_is_about_half_that_of_the_jackknife():
+    """Without a vertex, its row and its column of links are missing; a summand has its row."""
+    graph, partitions = linked_blocks(0)
+    summands = [Steps.of_partition(graph, labels).summands() for labels in partitions.values()]
+
+    def difference(rows):
+        part = graph.subhypergraph(rows)
+        return np.subtract(*(modularity(part, labels[rows]) for labels in partitions.values()))
+
+    left_out = np.array([difference(np.arange(160) != v) for v in range(160)])
+    by_jackknife = np.sqrt(159 / 160 * ((left_out - left_out.mean()) ** 2).sum())
+    error = np.sqrt(160) * np.subtract(*summands).std()
+    assert by_jackknife / error == pytest.approx(2, rel=0.1)
+
+
+def test_of_equal_partitions_the_first_is_chosen():
+    graph, partitions = linked_blocks(0)
+    labels = partitions["blocks"]
+    equal = {"one": labels, "two": 3 - labels, "three": labels}
+    assert choose_partition(graph, equal).method == "one"
