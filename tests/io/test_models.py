@@ -234,16 +234,6 @@ def state(saved):
         return read_archive(stream, *FORMAT)
 
 
-def test_a_model_that_was_saved_without_the_information_is_read(saved, state, tmp_path):
-    older = copy.deepcopy(state)
-    del older["state"]["method_information"]
-    write_archive(tmp_path / "older.npz", *FORMAT, older, overwrite=False)
-    model, loaded = load_model(saved), load_model(tmp_path / "older.npz")
-    assert loaded.method_information_ == {}
-    assert loaded.method_scores_ == model.method_scores_
-    np.testing.assert_array_equal(loaded.predict(X[HALF:]), model.predict(X[HALF:]))
-
-
 def assert_refused(file, match="not a model of this enhg"):
     with pytest.raises(InputError, match=match):
         load_model(file)

@@ -480,11 +480,7 @@ def test_states_that_do_not_fit(fitted, name, path, value):
 @pytest.mark.parametrize(
     ("name", "path"),
     [
-        *(
-            ("clustering", path)
-            for path, _ in WRONG["clustering"]
-            if path not in {"cluster_count", "method_information"}  # older models lack the latter
-        ),
+        *(("clustering", path) for path, _ in WRONG["clustering"] if path != "cluster_count"),
         ("clustering", "cluster_count"),
         *(("classifier", path) for path, _ in WRONG["classifier"]),
     ],

@@ -115,7 +115,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The modularity of every method that was tried, before the refinement.
     method_information_ : dict of str to float
         The information of every method that was tried, before the refinement (see
-        `enhg.modularity.step_information`); empty for a model that was saved without it.
+        `enhg.modularity.step_information`).
     refined_ : bool
         Whether the partition is the refined one. Linear discriminants fitted to two thirds of
         every cluster give the last third distributions over the clusters that share hyperedges with
@@ -391,11 +391,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         require(model.method_ in METHODS, "method")
         model.method_scores_ = require_by_method(state, "method_scores", METHODS)
         entropy = float(np.log(k)) + 1e-6  # the largest information of k clusters, and rounding
-        model.method_information_ = {}
-        if "method_information" in state:
-            model.method_information_ = require_by_method(
-                state, "method_information", METHODS, largest=entropy
-            )
+        model.method_information_ = require_by_method(
+            state, "method_information", METHODS, largest=entropy
+        )
         model.refined_ = require_value(state, "refined", bool)
         model.spectrum_ = Spectrum.from_state(require_state(state, "spectrum"))
         require(len(model.spectrum_.eigenvectors) == n, "spectrum")
