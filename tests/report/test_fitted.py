@@ -65,13 +65,13 @@ def predicted_page(path, saved, samples, written):
 
 
 def test_a_new_image_is_most_similar_to_the_one_that_it_was_made_of(album, folder, new):
-    found = find_fitted(read_model(folder / "model.npz"), new, np.arange(N))
+    fitted = find_fitted(read_model(folder / "model.npz"), new, np.arange(N))
     labels = album.model.labels_
-    for i, similar in enumerate(found.similar):
+    for i, similar in enumerate(fitted.similar):
         assert len(set(similar)) == 12
         first = similar[0]
-        assert found.names[first] == f"trip/{N - 1 - i:02}.jpg"
-        assert found.labels[first] == str(labels[N - 1 - i])
+        assert fitted.names[first] == f"trip/{N - 1 - i:02}.jpg"
+        assert fitted.labels[first] == str(labels[N - 1 - i])
     some = find_fitted(read_model(folder / "model.npz"), new, np.array([7, 3]))
     assert [some.names[similar[0]] for similar in some.similar] == ["trip/52.jpg", "trip/56.jpg"]
     assert len(some.names) <= 24
@@ -119,18 +119,18 @@ def test_only_photographs_of_the_run_are_shown(folder, new, tmp_path, change):
     else:
         other = (thumbnails / "000001.jpg").read_bytes()
         (thumbnails / "000009.jpg").write_bytes(other if change == "of another run" else b"text")
-    found = find_fitted(saved, new, np.arange(N))
-    assert found.thumbnails == []
-    assert set(found.pictures.sheets) == {"sample"}  # the pixels in the model
+    fitted = find_fitted(saved, new, np.arange(N))
+    assert fitted.thumbnails == []
+    assert set(fitted.pictures.sheets) == {"sample"}  # the pixels in the model
     names_only = find_fitted(replace(saved, image_shape=None), new, np.arange(N))
     assert (names_only.thumbnails, names_only.pictures) == ([], None)
 
 
 def test_model_without_names_and_samples_without_photographs(folder, new):
     saved = replace(read_model(folder / "model.npz"), names=None)
-    found = find_fitted(saved, replace(new, photos=None), np.arange(N))
-    assert found.names[found.similar[0][0]] == str(N - 1)
-    assert found.thumbnails == []
+    fitted = find_fitted(saved, replace(new, photos=None), np.arange(N))
+    assert fitted.names[fitted.similar[0][0]] == str(N - 1)
+    assert fitted.thumbnails == []
 
 
 def test_too_many_pairs_are_not_compared(folder, new, monkeypatch, tmp_path, written, data_of):
