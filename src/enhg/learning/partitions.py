@@ -68,13 +68,13 @@ def find_partition(
     -------
     Partition
     """
-    small = _small_hyperedges(graph)
     names: tuple[Method, ...] = METHODS if method == "auto" else (method,)
     if method == "auto" and graph.is_dense:
         names = ("spectral", "resolvent")
     partitions: dict[Method, NDArray] = {}
     for name in names:
         if name == "small_hyperedges":
+            small = _small_hyperedges(graph)
             if small is not None:
                 partitions[name] = partition_by_modularity(
                     small, n_clusters, vary_resolution=True, random_state=seed
