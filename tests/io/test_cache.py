@@ -1,5 +1,7 @@
 """Fitted structures kept on disk."""
 
+import os
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -69,6 +71,16 @@ def test_a_damaged_file_is_fitted_anew(X, tmp_path):
         file.write_bytes(damaged)
         assert not fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path)[1]
         assert fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(X, tmp_path):
+    fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    assert not fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path)[1]
+    assert fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path)[1]
 
 
 def test_without_a_folder_nothing_is_kept(X, tmp_path, monkeypatch):

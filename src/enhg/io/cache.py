@@ -46,12 +46,13 @@ def fit_cached(
     if folder is None:
         return structure.fit(X, progress=progress), False
     file = folder / f"structure-{_fingerprint(structure, X)}.npz"
-    with suppress(Exception):  # on arbitrary bytes the readers raise almost any exception
-        with file.open("rb") as stream:
-            stored = ElasticNetHypergraph.from_state(read_archive(stream, _FORMAT, _VERSION))
-        stored.set_params(n_jobs=structure.n_jobs, memory_budget=structure.memory_budget)
-        file.touch()
-        return stored, True
+    if file.is_file():  # not a FIFO, which a reader would wait for
+        with suppress(Exception):  # on arbitrary bytes the readers raise almost any exception
+            with file.open("rb") as stream:
+                stored = ElasticNetHypergraph.from_state(read_archive(stream, _FORMAT, _VERSION))
+            stored.set_params(n_jobs=structure.n_jobs, memory_budget=structure.memory_budget)
+            file.touch()
+            return stored, True
     structure.fit(X, progress=progress)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
