@@ -141,6 +141,47 @@ def test_memory_is_estimated_before_the_run(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("features", ["hog", "pixels"])
+def test_every_command_advises_what_it_can_do_about_memory(
+    tmp_path, pictures, run, fails, monkeypatch, features
+):
+    model = tmp_path / "model"
+    run("cluster", pictures, "--features", features, "-k", 3, "-o", model)
+    monkeypatch.setattr("enhg.io.image_samples.free_memory", lambda: 0)
+    words = ["features", pictures, "--features", features, "-o", tmp_path / "features.npz"]
+    line = fails(*words)
+    assert "GB of memory for their features, 0 GB are free" in line
+    assert line.endswith("; make the features of a part of them at a time\n")
+    line = fails("predict", model / "model.npz", pictures, "-o", tmp_path / "assigned")
+    assert "GB of memory to be assigned, 0 GB are free" in line
+    assert line.endswith("; assign a part of them at a time\n")
+
+
+def test_every_command_estimates_the_memory_that_it_needs(
+    tmp_path, pictures, run, fails, monkeypatch
+):
+    """Twelve images of 34×30 pixels, of which two are predicted."""
+    pixels, model = ("--features", "pixels"), tmp_path / "model"
+    run("cluster", pictures, *pixels, "-k", 3, "-o", model)
+    new = tmp_path / "new"
+    new.mkdir()
+    for name in ("a0.jpg", "b0.jpg"):
+        shutil.copy(pictures / name, new)
+    row, image = 4 * 34 * 30, 12_288  # bytes
+    sorting = 12 * (7 * row + image)
+    of_features = 12 * (2 * row + image)
+    prediction = 2 * (4 * row + image) + 12 * (2 * row + image)
+    for needed, words in (
+        (sorting, ("cluster", pictures, *pixels, "-k", 3, "-o", tmp_path / "clusters")),
+        (of_features, ("features", pictures, *pixels, "-o", tmp_path / "features.npz")),
+        (prediction, ("predict", model / "model.npz", new, "-o", tmp_path / "assigned")),
+    ):
+        monkeypatch.setattr("enhg.io.image_samples.free_memory", lambda free=needed - 1: free)
+        assert f"need about {needed / 1e9:.3g} GB" in fails(*words)
+        monkeypatch.setattr("enhg.io.image_samples.free_memory", lambda free=needed: free)
+        assert run(*words).exit_code == 0
+
+
 # --- images that are left out --------------------------------------------------------------
 
 

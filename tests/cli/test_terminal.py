@@ -80,6 +80,19 @@ def test_failures_leave_nothing_behind(tmp_path, digits, monkeypatch, error, cod
     assert list(home.iterdir()) == []
 
 
+def test_advice_on_memory_names_options_of_the_command(tmp_path, digits, monkeypatch, run, fails):
+    def fail(*_, **__):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    run("cluster", digits, "-k", 3, "-o", tmp_path / "a")
+    monkeypatch.setattr(ElasticNetHypergraph, "attach", fail)
+    monkeypatch.setattr(ElasticNetHypergraph, "fit", fail)
+    words = ("cluster", digits, "-k", 3, "-o", tmp_path / "b")
+    assert "; lower --memory-budget, or use fewer samples" in fails(*words)
+    words = ("predict", tmp_path / "a/model.npz", digits, "-o", tmp_path / "c")
+    assert "(Unable to allocate 9 TiB); use fewer samples" in fails(*words)
+
+
 @pytest.mark.parametrize("kind", [ZeroDivisionError, ValueError, TypeError])
 def test_a_bug_keeps_its_traceback(tmp_path, digits, monkeypatch, run, kind):
     def fail(*_, **__):

@@ -181,12 +181,13 @@ def test_memory_is_checked_before_reading(pictures, hog, tmp_path, monkeypatch, 
     listing = list_images(pictures)
     if cached:  # features that are known take as much memory
         extract(listing, hog, cache=cache)
-    needed = 7 * (7 * 4 * hog.n_features_out_ + 12_288)
+    in_flight = 4 * 2 * 3 * 128**2 * 4  # batches of two images of 128×128 pixels in color
+    needed = 7 * (7 * 4 * hog.n_features_out_ + 12_288) + in_flight
     monkeypatch.setattr(image_samples, "free_memory", lambda: needed)
     assert extract(listing, hog, cache=cache).X.shape == (7, hog.n_features_out_)
     monkeypatch.setattr(image_samples, "free_memory", lambda: needed - 1)
     monkeypatch.setattr(extraction, "read_images", lambda *_, **__: pytest.fail("read"))
     with pytest.raises(InputError) as error:
         extract(listing, hog, cache=cache)
-    assert f"{pictures}: 7 images as 1892 features need about 0.000457 GB" in str(error.value)
-    assert "0.000457 GB are free; use fewer images: sort a part of them" in str(error.value)
+    assert f"{pictures}: 7 images as 1892 features need about 0.00203 GB" in str(error.value)
+    assert "0.00203 GB are free; use fewer images: sort a part of them" in str(error.value)

@@ -338,7 +338,7 @@ def predict(
             from enhg.run import add_duplicates, record_prediction
 
             saved = read_model(model_file)
-        samples = reading.read_alike(stages, wanted, saved.image_shape, saved.recipe)
+        samples = reading.read_alike(stages, wanted, saved)
         if samples.X.shape[1] != saved.model.n_features_in_:
             raise InputError(
                 f"{source}: samples must have the {saved.model.n_features_in_} features of "
@@ -392,7 +392,7 @@ def write_features(
     )  # fmt: skip
     wanted.check()
     reading.check_file(out, overwrite)
-    samples = reading.read(stages, wanted, min_samples=1)
+    samples = reading.read_features(stages, wanted)
     reading.write_features(out, samples)
     stages.print_rows(*summary.feature_rows(samples), ("written", str(out)))
 

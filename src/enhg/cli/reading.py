@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from enhg.cli.terminal import Stages
     from enhg.features import ImageFeatures
     from enhg.io import FeatureCache, Samples
+    from enhg.io.image_samples import Purpose
     from enhg.io.images import ImageFolder
+    from enhg.io.models import SavedModel
 
 _CACHE = ".enhg-cache"
 _NAMES = {
@@ -102,46 +104,51 @@ def cache_folder(out: Path, no_cache: bool) -> Path | None:
     return None if no_cache else out.resolve().parent / _CACHE
 
 
-def read(stages: Stages, reading: Reading, min_samples: int = 2) -> Samples:
-    """Read the samples, with a stage for it."""
+def read(stages: Stages, reading: Reading) -> Samples:
+    """Read the samples to be sorted, with a stage for it."""
+    from enhg.io.image_samples import SORTING
+
     with stages.stage("read", "reading") as progress:
-        samples = (
-            _read_folder(reading, progress)
-            if reading.source.is_dir()
-            else _read_file(reading, progress)
-        )
-        if len(samples.X) < min_samples:
+        samples = _read(reading, progress, SORTING)
+        if len(samples.X) < 2:
             raise _too_few(samples)
     return samples
 
 
-def read_alike(
-    stages: Stages,
-    reading: Reading,
-    image_shape: tuple[int, ...] | None,
-    recipe: dict[str, Any] | None,
-) -> Samples:
+def read_features(stages: Stages, reading: Reading) -> Samples:
+    """Read the features of images, with a stage for it."""
+    from enhg.io.image_samples import FEATURES
+
+    with stages.stage("read", "reading") as progress:
+        return _read(reading, progress, FEATURES)
+
+
+def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
     """Read samples in the way in which those of a model were made."""
+    from enhg.io.image_samples import prediction
+
     with stages.stage("read", "reading") as progress:
         if not reading.source.is_dir():
             return _read_file(reading, progress)
-        if recipe is not None:
+        purpose = prediction(saved.model.graph_.n_vertices)
+        if saved.recipe is not None:
             from enhg.features import ImageFeatures
 
             try:
-                features = ImageFeatures.from_recipe(recipe, n_jobs=reading.jobs)
+                features = ImageFeatures.from_recipe(saved.recipe, n_jobs=reading.jobs)
             except InputError as error:
                 raise InputError(f"the features of the model cannot be made: {error}") from error
-            samples = _extract(reading, features, progress)
+            samples = _extract(reading, features, progress, purpose)
             name = _NAMES.get(str(features.model), _OWN)
             return replace(samples, description=f"{name}, as those of the model")
-        if image_shape is None:
+        shape = saved.image_shape
+        if shape is None:
             raise InputError(
                 f"{reading.source}: must be a file, since the model was made from a file of "
                 "features that does not say how they were made; enhg features writes one that does"
             )
-        size, color = (image_shape[0], image_shape[1]), len(image_shape) == 3
-        samples = _read_pixels(replace(reading, size=size, color=color), progress)
+        size, color = (shape[0], shape[1]), len(shape) == 3
+        samples = _read_pixels(replace(reading, size=size, color=color), progress, purpose)
         return replace(samples, description="pixels, as those of the model")
 
 
@@ -212,16 +219,22 @@ def _too_few(samples: Samples) -> InputError:
     return InputError(message)
 
 
-def _read_folder(reading: Reading, progress: Any) -> Samples:
+def _read(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
+    if reading.source.is_dir():
+        return _read_folder(reading, progress, purpose)
+    return _read_file(reading, progress)
+
+
+def _read_folder(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
     """Pixels or features of the images of a folder, with a description of which and why."""
     kind, reason = _choose(reading)
     if kind == "pixels":
-        samples = _read_pixels(reading, progress)
+        samples = _read_pixels(reading, progress, purpose)
         size = "×".join(map(str, (samples.image_shape or ())[:2]))
         size += ", in color" if reading.color else ""
         return replace(samples, description=f"pixels ({size}), {reason}")
     features = _image_features(reading, kind)
-    samples = _extract(reading, features, progress)
+    samples = _extract(reading, features, progress, purpose)
     return replace(samples, description=f"{_NAMES.get(str(features.model), _OWN)}, {reason}")
 
 
@@ -267,22 +280,22 @@ def _image_features(reading: Reading, kind: str) -> ImageFeatures:
         raise InputError(str(error), parameter=f"model_{error.parameter}") from error
 
 
-def _extract(reading: Reading, features: ImageFeatures, progress: Any) -> Samples:
+def _extract(reading: Reading, features: ImageFeatures, progress: Any, purpose: Purpose) -> Samples:
     from enhg.features import extract
 
     return extract(
         reading.listing, features, cache=_cache(reading), on_unreadable=_on_unreadable(reading),
-        n_jobs=reading.jobs, progress=progress,
+        n_jobs=reading.jobs, progress=progress, purpose=purpose,
     )  # fmt: skip
 
 
-def _read_pixels(reading: Reading, progress: Any) -> Samples:
+def _read_pixels(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
     from enhg.io import read_samples
 
     return read_samples(
         reading.source, key=reading.key, size=reading.size, gray=not reading.color,
         on_unreadable=_on_unreadable(reading), n_jobs=reading.jobs, progress=progress,
-        cache=_cache(reading),
+        cache=_cache(reading), purpose=purpose,
     )  # fmt: skip
 
 

@@ -37,7 +37,9 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
             raise
         except MemoryError as error:
-            advice = "lower --memory-budget, or use fewer samples or smaller images"
+            advice = "use fewer samples or smaller images"
+            if budget := options_of(command).get("memory_budget"):
+                advice = f"lower {budget}, or {advice}"
             _fail(f"error: not enough memory ({error}); {advice}", 1)
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""

@@ -19,6 +19,7 @@ Vector = NDArray[np.float32]
 
 # Batches that wait or are computed: one each, so that the network never waits for a batch.
 _IN_FLIGHT = 2
+MOST_BATCHES = _IN_FLIGHT + 2  # in memory: also the one that is read, and the copy of one computed
 
 
 class Extractor(Protocol):

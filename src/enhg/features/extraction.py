@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
 
-from enhg.features._batches import Image, computed
+from enhg.features._batches import MOST_BATCHES, Image, computed
 from enhg.features.image_features import ImageFeatures
 from enhg.io._base import Samples, Skipped
 from enhg.io.feature_cache import FeatureCache
-from enhg.io.image_samples import OnUnreadable, check_memory, read_image_samples
+from enhg.io.image_samples import (
+    SORTING,
+    OnUnreadable,
+    Purpose,
+    check_memory,
+    read_image_samples,
+)
 from enhg.io.images import ImageFolder, read_images
+
+_BYTES_PER_PIXEL = 12  # of an image that is prepared for a network: three channels as float32
 
 
 def extract(
@@ -24,6 +33,7 @@ def extract(
     on_unreadable: OnUnreadable = "skip",
     n_jobs: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    purpose: Purpose = SORTING,
 ) -> Samples:
     """Compute the features of the images in a folder.
 
@@ -43,6 +53,8 @@ def extract(
         Number of threads that read, negative numbers as in joblib; None for all cores.
     progress : callable, optional
         Called with (images done, images in total).
+    purpose : Purpose, default=SORTING
+        As in `enhg.io.read_samples`.
 
     Returns
     -------
@@ -53,8 +65,8 @@ def extract(
     Raises
     ------
     InputError
-        When no image can be read, or one cannot and `on_unreadable` is "raise", or when clustering
-        the images would need more than the free memory.
+        When no image can be read, or one cannot and `on_unreadable` is "raise", or when the
+        purpose of the images needs more than the free memory.
     """
     check_is_fitted(features)
     extractor = features.extractor_
@@ -63,6 +75,8 @@ def extract(
         extractor.n_features,
         f"{extractor.n_features} features",
         "use fewer images: sort a part of them, and predict the others by its model in parts",
+        purpose=purpose,
+        in_flight=MOST_BATCHES * features.batch_size * _BYTES_PER_PIXEL * prod(extractor.size),
     )
 
     def read(files: Sequence[Path]) -> Iterator[Image | Skipped]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,18 +22,68 @@ Reader = Callable[[Sequence[Path]], Iterable[CachedImage | Skipped]]
 
 # Images after which the cache is written: what an interrupted run loses.
 _CACHE_STEP = 1024
-# Memory of a run besides that of the solver, which adapts to what is free, as copies of the samples
-# as float32, and what is kept of every image: thumbnail, names, results. Measured as the growth of
-# the peak of `enhg cluster` from 4000 to 30 000 images with 1280 features (42 to 49 kB an image)
-# and between 1280 and 1892 features (29 bytes a feature).
-_N_COPIES = 7
+# What is kept of an image besides its row: thumbnail, names, results.
 _BYTES_PER_IMAGE = 12_288
 
 
+@dataclass(frozen=True)
+class Purpose:
+    """What images are read for, and the memory that it needs.
+
+    Parameters
+    ----------
+    text : str
+        For messages: memory "to be sorted".
+    n_copies : int
+        Rows of an image as float32 that are in memory at the same time.
+    advice : str, optional
+        What to change where memory does not suffice; by default, that of the reader.
+    n_stored : int, default=0
+        Samples of the model that the images are compared with.
+    n_copies_stored : int, default=0
+        Rows of each of these that are in memory besides those of the model itself.
+    """
+
+    text: str
+    n_copies: int
+    advice: str | None = None
+    n_stored: int = 0
+    n_copies_stored: int = 0
+
+    def bytes_needed(self, n_images: int, n_features: int) -> int:
+        """Return the bytes for so many images, and for the samples of the model."""
+        per_image, per_stored = (
+            4 * n_copies * n_features + _BYTES_PER_IMAGE
+            for n_copies in (self.n_copies, self.n_copies_stored)
+        )
+        return n_images * per_image + self.n_stored * per_stored
+
+
+# The solver is not counted: it adapts to what is free. Measured as the growth of the peak memory:
+# of `enhg cluster` from 4000 to 30 000 images with 1280 features (42 to 49 kB an image) and between
+# 1280 and 1892 features (29 bytes a feature); with 1892 features, of `enhg features` from 2000 to
+# 12 000 images (22 kB an image), and of `enhg predict` from 2000 to 6000 images (27 to 43 kB an
+# image) and from 2000 to 6000 samples of the model (9 to 25 kB a sample).
+SORTING = Purpose("to be sorted", 7)
+FEATURES = Purpose("for their features", 2, "make the features of a part of them at a time")
+
+
+def prediction(n_stored: int) -> Purpose:
+    """Return the purpose of images that a model of `n_stored` samples assigns."""
+    return Purpose("to be assigned", 4, "assign a part of them at a time", n_stored, 2)
+
+
 def check_memory(
-    listing: ImageFolder, n_features: int, what: str, advice: str, parameter: str | None = None
+    listing: ImageFolder,
+    n_features: int,
+    what: str,
+    advice: str,
+    parameter: str | None = None,
+    *,
+    purpose: Purpose,
+    in_flight: int = 0,
 ) -> None:
-    """Refuse, before they are read, images that clustering could not hold in memory.
+    """Refuse, before they are read, images for which the memory does not suffice.
 
     Parameters
     ----------
@@ -42,18 +93,21 @@ def check_memory(
     what : str
         What the images are read as, for the message.
     advice : str
-        What to change, for the message.
+        What to change, for the message, unless the purpose has advice of its own.
     parameter : str, optional
-        The parameter to change.
+        The parameter to change by this advice.
+    purpose : Purpose
+    in_flight : int, default=0
+        Bytes of the images that are in memory while the others wait to be read.
     """
     n_images = len(listing.files)
-    needed = n_images * (_N_COPIES * 4 * n_features + _BYTES_PER_IMAGE)
+    needed = purpose.bytes_needed(n_images, n_features) + in_flight
     free = free_memory()
     if needed > free:
         raise InputError(
             f"{listing.folder}: {n_images} images as {what} need about {needed / 1e9:.3g} GB of "
-            f"memory to be sorted, {free / 1e9:.3g} GB are free; {advice}",
-            parameter=parameter,
+            f"memory {purpose.text}, {free / 1e9:.3g} GB are free; {purpose.advice or advice}",
+            parameter=parameter if purpose.advice is None else None,
         )
 
 

@@ -28,7 +28,7 @@ from enhg.io._listing import (
     unreadable,
 )
 from enhg.io.feature_cache import FeatureCache
-from enhg.io.image_samples import OnUnreadable, check_memory, read_image_samples
+from enhg.io.image_samples import OnUnreadable, Purpose, check_memory, read_image_samples
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -228,6 +228,7 @@ def read_folder(
     progress: Callable[[int, int], object] | None,
     n_jobs: int | None,
     cache: FeatureCache | None,
+    purpose: Purpose,
 ) -> Samples:
     """Read the pixels of every image under `folder`; parameters as in `enhg.io.read_samples`."""
     load_pillow()
@@ -245,6 +246,7 @@ def read_folder(
         f"{shape_text(shape)} pixels",
         "use a smaller size, features of a network in place of pixels, or fewer images",
         "size",
+        purpose=purpose,
     )
     # Twice the size, so that a JPEG image decoded at a reduced scale is still resized smoothly.
     read = partial(

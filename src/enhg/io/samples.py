@@ -11,6 +11,7 @@ from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_finite, readable
 from enhg.io.arrays import ARRAY_SUFFIXES, read_arrays
 from enhg.io.feature_cache import FeatureCache
+from enhg.io.image_samples import SORTING, Purpose
 from enhg.io.images import OnUnreadable, read_folder
 from enhg.io.tables import read_table
 
@@ -27,6 +28,7 @@ def read_samples(
     progress: Callable[[int, int], object] | None = None,
     n_jobs: int | None = None,
     cache: FeatureCache | None = None,
+    purpose: Purpose = SORTING,
 ) -> Samples:
     """Read samples from a folder of images, an array file or a table.
 
@@ -72,6 +74,9 @@ def read_samples(
         Number of threads that read images, negative numbers as in joblib; None for all cores.
     cache : FeatureCache, optional
         Images in it are not decoded again; new ones are added to it. For folders only.
+    purpose : Purpose, default=SORTING
+        What the samples are for, which decides how much memory must be free: `SORTING`, `FEATURES`
+        or `prediction` of `enhg.io.image_samples`. For folders only.
 
     Returns
     -------
@@ -83,8 +88,8 @@ def read_samples(
     ------
     InputError
         When the input is missing, unreadable, of an unknown kind, ambiguous, empty, not real
-        numbers, or holds NaN or infinite values, or when clustering the images would need more
-        than the free memory. Objects in files are refused, never unpickled.
+        numbers, or holds NaN or infinite values, or when the purpose of the images needs more than
+        the free memory. Objects in files are refused, never unpickled.
     MissingDependencyError
         When images or HDF5 files are read without the extra `images` or `hdf5`.
 
@@ -128,6 +133,7 @@ def read_samples(
             progress=progress,
             n_jobs=n_jobs,
             cache=cache,
+            purpose=purpose,
         )
     elif suffix in ARRAY_SUFFIXES:
         samples = read_arrays(source, key)
