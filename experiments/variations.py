@@ -141,7 +141,7 @@ VARIATIONS: list[Variation] = [
     *_varied("learning.spectral._EIGENVECTORS_PER_CLUSTER", (3, 8), (CLUSTERING,)),
     *_varied("learning.refinement._MAX_LOSS", (-np.inf, 0.09, 0.36), (CLUSTERING,)),
     *_varied("learning.discriminants.SHORT_ALPHA", (0.8, 0.95), _BOTH),
-    *_varied("learning.discriminants.FOLDS", (2, 5), (CLASSIFICATION,)),
+    *_varied("learning.discriminants.FOLDS", (2, 5), _BOTH),
     *_varied("learning.cluster_count._EIGENGAP_WEIGHT", (0.125, 0.5), (COUNT,)),
     *_varied("learning.cluster_count._MIN_STABILITY", (0.8, 0.95), (COUNT,)),
     *_varied("learning.plateaus.TOLERANCE", (0.1, 0.3), (COUNT,)),

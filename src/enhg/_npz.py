@@ -27,11 +27,17 @@ _RESERVED = ("format", "version", "header")
 _SAVEZ_PARAMETERS = ("file", "allow_pickle")
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 # Parameters of the machine or of one run, which a state leaves out.
-_NOT_SAVED = ("structure", "random_state", "verbose", "n_jobs", "memory_budget")
+_NOT_SAVED = ("structure", "random_state", "verbose", "n_jobs", "memory_budget", "checkpoint")
 
 
 def write_archive(
-    path: str | os.PathLike[str], kind: str, version: int, state: State, *, overwrite: bool
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    state: State,
+    *,
+    overwrite: bool,
+    flush: bool = True,
 ) -> None:
     """Write a state to a file: the whole file or, on failure, nothing.
 
@@ -46,6 +52,8 @@ def write_archive(
     state : State
     overwrite : bool
         Replace an existing file; otherwise FileExistsError is raised.
+    flush : bool, default=True
+        Wait until the file is on the disk, so that a crash of the machine cannot damage it.
     """
     target = Path(path)
     if target.exists() and not overwrite:
@@ -57,8 +65,9 @@ def write_archive(
     members: dict[str, Any] = {"format": kind, "version": version, "header": header, **arrays}
     with atomic_file(target) as part, open(part, "xb") as stream:
         np.savez(stream, **members)
-        stream.flush()
-        os.fsync(stream.fileno())
+        if flush:
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def _flattened(

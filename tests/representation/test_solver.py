@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso
 
 from enhg.exceptions import InputError
-from enhg.representation import _blocks, solver
+from enhg.representation import _blocks, scheduling
 from enhg.representation.path import elastic_net_path
 from enhg.representation.solver import self_representation
 
@@ -170,13 +170,13 @@ def test_permuting_the_samples_permutes_z():
 @pytest.mark.parametrize(
     "constants",
     [
-        {(solver, "_PART_OF_FREE_MEMORY"): 0},
-        {(solver, "_MAX_BLOCK_ROWS"): 7},
+        {(scheduling, "PART_OF_FREE_MEMORY"): 0},
+        {(scheduling, "_MAX_BLOCK_ROWS"): 7},
         {(_blocks, "FIRST_CAPACITY"): 32},
         {(_blocks, "_FIRST_WORKING_SET"): 2},
         {
-            (solver, "_PART_OF_FREE_MEMORY"): 1e-4,
-            (solver, "_MAX_BLOCK_ROWS"): 11,
+            (scheduling, "PART_OF_FREE_MEMORY"): 1e-4,
+            (scheduling, "_MAX_BLOCK_ROWS"): 11,
             (_blocks, "_FIRST_WORKING_SET"): 3,
         },
     ],
@@ -286,7 +286,7 @@ def test_samples_may_be_memory_mapped(tmp_path):
 def test_a_block_depends_only_on_its_rows(monkeypatch, memory_budget):
     """The first rows alone, with the same atoms, give the first rows of all samples."""
     X = samples(90, 40)
-    monkeypatch.setattr(solver, "_MAX_BLOCK_ROWS", 30)
+    monkeypatch.setattr(scheduling, "_MAX_BLOCK_ROWS", 30)
     options = {"gamma": 20, "lam": 2, "memory_budget": memory_budget, "n_jobs": 1}
     whole = self_representation(X, dictionary=X, **options)
     part = self_representation(X[30:60], dictionary=X, **options)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from enhg.datasets import load
 from enhg.exceptions import InputError
 from enhg.preprocessing import SampleNormalizer
-from enhg.representation import solver
+from enhg.representation import scheduling
 from enhg.representation.solver import self_representation
 
 # --- special samples -------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_integers_are_converted_to_floats():
 
 
 def test_progress_is_reported_per_block(monkeypatch):
-    monkeypatch.setattr(solver, "_MAX_BLOCK_ROWS", 25)
+    monkeypatch.setattr(scheduling, "_MAX_BLOCK_ROWS", 25)
     calls = []
     self_representation(samples(60), progress=lambda done, total: calls.append((done, total)))
     assert calls == [(25, 60), (50, 60), (60, 60)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from elastic_net_oracle import TOL, samples
 
-from enhg.representation import _blocks, solver
+from enhg.representation import _blocks, scheduling
 from enhg.representation.solver import self_representation
 
 
@@ -222,7 +222,7 @@ def test_one_feature(n, lam):
 def test_result_depends_on_neither_threads_nor_budget(monkeypatch, memory_budget, n_jobs):
     X = samples(150, 40)
     plain = self_representation(X, gamma=20, lam=2, error_weight=0.5, tol=1e-8, n_jobs=1)
-    monkeypatch.setattr(solver, "_MAX_BLOCK_ROWS", 64)
+    monkeypatch.setattr(scheduling, "_MAX_BLOCK_ROWS", 64)
     monkeypatch.setattr(_blocks, "_FIRST_WITH_ERRORS", 3)
     monkeypatch.setattr(_blocks, "FIRST_CAPACITY", 16)
     monkeypatch.setattr(_blocks, "KEPT_PRODUCTS", 8)

@@ -19,9 +19,11 @@ import enhg
 from enhg.cli import demonstration, reading, steps, summary
 from enhg.cli.options import (
     Alpha,
+    CheckpointFolder,
     Clusters,
     Color,
     ContactSheets,
+    Dask,
     ErrorWeight,
     Features,
     Folders,
@@ -146,6 +148,8 @@ def cluster(
     seed: Seed = 0,
     jobs: Jobs = None,
     memory_budget: MemoryBudget = None,
+    checkpoint: CheckpointFolder = None,
+    dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -181,7 +185,11 @@ def cluster(
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
     outputs = steps.Outputs(suggest, folders, contact_sheets)
-    with output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder:
+    with (
+        steps.resumable(stages, out, checkpoint, overwrite) as parts,
+        output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
+        steps.workers(dask),
+    ):
         outputs.check(wanted, out)
         samples = reading.read(stages, wanted)
         if n_clusters != "auto" and n_clusters > len(samples.X):
@@ -191,10 +199,12 @@ def cluster(
                 parameter="n_clusters",
             )
         structure = steps.fit_structure(
-            stages, samples.X, threshold, error_weight, wanted.cache, gamma=gamma, lam=lam,
+            stages, samples.X, threshold, error_weight, wanted.cache, parts, gamma=gamma, lam=lam,
             preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,
         )  # fmt: skip
-        learner, run = steps.cluster(stages, samples, structure, n_clusters, seed)
+        learner, run = steps.cluster(
+            stages, samples, structure, n_clusters, random_state=seed, checkpoint=parts
+        )
         run = steps.write(stages, folder, run, samples, learner, outputs)
         files = _written(folder)
     steps.print_results(stages, out, run, files)
@@ -231,6 +241,8 @@ def classify(
     error_weight: ErrorWeight = None,
     jobs: Jobs = None,
     memory_budget: MemoryBudget = None,
+    checkpoint: CheckpointFolder = None,
+    dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -268,7 +280,11 @@ def classify(
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
     outputs = steps.Outputs(suggest, folders, contact_sheets)
-    with output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder:
+    with (
+        steps.resumable(stages, out, checkpoint, overwrite) as parts,
+        output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
+        steps.workers(dask),
+    ):
         outputs.check(wanted, out)
         with stages.warnings_shown():
             match = reading.open_given(wanted, labels, labels_from_folders)
@@ -276,10 +292,12 @@ def classify(
         with stages.warnings_shown():
             given = match(samples)
         structure = steps.fit_structure(
-            stages, samples.X, threshold, error_weight, wanted.cache, gamma=gamma, lam=lam,
+            stages, samples.X, threshold, error_weight, wanted.cache, parts, gamma=gamma, lam=lam,
             preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,
         )  # fmt: skip
-        learner, run = steps.classify(stages, samples, structure, given, method=method, alpha=alpha)
+        learner, run = steps.classify(
+            stages, samples, structure, given, method=method, alpha=alpha, checkpoint=parts
+        )
         run = steps.write(stages, folder, run, samples, learner, outputs)
         files = _written(folder)
     steps.print_results(stages, out, run, files)
@@ -300,6 +318,8 @@ def predict(
     no_cache: NoCache = False,
     key: Key = None,
     jobs: Jobs = None,
+    checkpoint: CheckpointFolder = None,
+    dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -331,7 +351,11 @@ def predict(
         source, key, images=images, strict=strict, cache=cache_folder(out, no_cache), jobs=jobs
     )
     outputs = steps.Outputs(None, folders, contact_sheets)
-    with output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder:
+    with (
+        steps.resumable(stages, out, checkpoint, overwrite) as parts,
+        output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
+        steps.workers(dask),
+    ):
         outputs.check(wanted, out)
         with stages.stage("load", "loading the model"):
             from enhg.io.models import read_model
@@ -345,7 +369,9 @@ def predict(
                 f"{model_file}, got {samples.X.shape[1]}"
             )
         with stages.stage("represent", "comparing every image") as progress:
-            prediction = saved.model.predict_with_scores(samples.X, progress=progress)
+            prediction = saved.model.predict_with_scores(
+                samples.X, progress=progress, checkpoint=parts
+            )
         run = record_prediction(samples, saved.model, prediction)
         with stages.stage("write", "writing"):
             run = add_duplicates(run, samples, None)

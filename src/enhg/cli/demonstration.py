@@ -24,7 +24,7 @@ def sort_digits(stages: Stages, folder: Path, seed: int) -> list[summary.Row]:
         samples = demo.load_samples()
         given = demo.choose_labels(samples, seed)
     structure = steps.fit_structure(stages, samples.X)
-    clusters, run = steps.cluster(stages, samples, structure, "auto", seed)
+    clusters, run = steps.cluster(stages, samples, structure, "auto", random_state=seed)
     classes, classified = steps.classify(stages, samples, structure, given)
     with stages.stage("draw", "drawing"):
         demo.save_figures(folder, samples, structure, clusters, classes)
@@ -50,7 +50,7 @@ def sort_photos(stages: Stages, folder: Path, seed: int) -> list[summary.Row]:
     samples = replace(samples, labels=truth, source=Path("photos"))
     given = demo.choose_photo_labels(truth, seed)
     structure = steps.fit_structure(stages, samples.X)
-    clusters, run = steps.cluster(stages, samples, structure, "auto", seed)
+    clusters, run = steps.cluster(stages, samples, structure, "auto", random_state=seed)
     _, classified = steps.classify(stages, samples, structure, given)
     run = add_duplicates(run, samples, structure)
     rows = _both(run, classified)

@@ -298,6 +298,22 @@ MemoryBudget = Annotated[
         "memory if not given.",
     ),
 ]
+CheckpointFolder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for what is computed, which is kept. After an interruption the same command "
+        "goes on from it. If not given, runs of over a minute have one in OUT until they end.",
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Compare images on the workers of a Dask cluster, such as tcp://host:8786; local for "
+        "workers on this machine.",
+    ),
+]
 Seed = Annotated[
     int,
     typer.Option(

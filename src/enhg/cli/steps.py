@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from enhg._optional import require
 from enhg.cli import summary
+from enhg.cli.terminal import printable
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from enhg._checkpoint import Checkpoint
     from enhg.cli.reading import Reading
     from enhg.cli.terminal import Stages
     from enhg.io import Samples
@@ -21,6 +28,9 @@ if TYPE_CHECKING:
     from enhg.run import Model, Run
     from enhg.structures.elastic_net import ElasticNetHypergraph
 
+
+_UNSAVED_SECONDS = 60.0  # of a run before it writes a checkpoint that was not requested
+_CONNECTION_SECONDS = 10
 
 OPTIONAL = ("suggestions.csv", "duplicates.csv", "skipped.csv", "thumbnails/*.jpg")
 """Files that only some runs write."""
@@ -58,12 +68,75 @@ class Outputs:
             )
 
 
+@contextmanager
+def resumable(
+    stages: Stages, out: Path, folder: Path | None, overwrite: bool
+) -> Iterator[Checkpoint]:
+    """Checkpoint of a run, from which the same command goes on after an interruption.
+
+    Parameters
+    ----------
+    stages : Stages
+    out : Path
+        The folder of the results.
+    folder : Path or None
+        The folder of the checkpoint, which is kept. None: in `out`, after a minute, and removed
+        when the run is complete.
+    overwrite : bool
+        Whether the checkpoint of another run in `out` is replaced.
+    """
+    from enhg._checkpoint import Checkpoint
+    from enhg.io.results import CHECKPOINT
+
+    if folder is not None:
+        checkpoint = Checkpoint(folder)
+    else:
+        checkpoint = Checkpoint(out / CHECKPOINT, delay=_UNSAVED_SECONDS, replace=overwrite)
+    assert checkpoint.folder is not None
+    if checkpoint.folder.exists():
+        stages.print_line(f"going on from {checkpoint.folder}")
+    try:
+        yield checkpoint
+    except InputError:  # the message says what to do first
+        raise
+    except BaseException:
+        if checkpoint.folder.exists():
+            message = f"{checkpoint.folder} has what was computed: the same command goes on from it"
+            typer.echo(printable(message), err=True)
+        raise
+    if folder is None:
+        checkpoint.remove()
+
+
+@contextmanager
+def workers(address: str | None) -> Iterator[None]:
+    """Workers of a Dask cluster that solve blocks of samples; none without an address."""
+    if address is None:
+        yield
+        return
+    distributed = require("distributed", "dask")
+    try:
+        if address == "local":
+            client = distributed.Client(threads_per_worker=1, dashboard_address=None)
+        else:
+            client = distributed.Client(address, timeout=_CONNECTION_SECONDS)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"dask must be the address of a running Dask scheduler, or local, got {address} "
+            f"({str(error) or 'no answer'})",
+            parameter="dask",
+        ) from error
+    with client:
+        yield
+
+
 def fit_structure(
     stages: Stages,
     X: NDArray,
     members: int | None = None,
     error_weight: float | None = None,
     cache: Path | None = None,
+    checkpoint: Checkpoint | None = None,
     **options: Any,
 ) -> ElasticNetHypergraph:
     """Represent the samples and connect them, or read what an earlier run has kept of this."""
@@ -83,12 +156,16 @@ def fit_structure(
             **options,
         )
         with validated():  # by the reader
-            fitted, _ = fit_cached(structure, X, cache, progress)
+            fitted, _ = fit_cached(structure, X, cache, progress, checkpoint)
             return fitted
 
 
 def cluster(
-    stages: Stages, samples: Samples, structure: ElasticNetHypergraph, n_clusters: Any, seed: int
+    stages: Stages,
+    samples: Samples,
+    structure: ElasticNetHypergraph,
+    n_clusters: Any,
+    **options: Any,
 ) -> tuple[Model, Run]:
     """Cluster the samples of a fitted structure."""
     with stages.stage("cluster", "clustering"):
@@ -99,7 +176,7 @@ def cluster(
         from enhg.run import record_clustering
 
         frozen = FrozenEstimator(structure)
-        model = HypergraphClustering(n_clusters, structure=frozen, random_state=seed)
+        model = HypergraphClustering(n_clusters, structure=frozen, **options)
         with validated():
             model.fit(structure.samples_)
         return model, record_clustering(samples, model)

@@ -163,6 +163,10 @@ class Stages:
             with bar(description, transient=True) as update:
                 yield update
 
+    def print_line(self, line: str) -> None:
+        """Print a line that is no stage."""
+        self._print(printable(line))
+
     def print_rows(self, *rows: tuple[str, str]) -> None:
         """Print a table of names and texts; a text may have several lines."""
         self._print("")

@@ -7,13 +7,13 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-import enhg
+from enhg._checkpoint import CheckpointLike, digest
 from enhg._npz import read_archive, saved_parameters, write_archive
 from enhg._progress import Progress
+from enhg._version import __version__
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _FORMAT, _VERSION = "enhg.Structure", 1
@@ -21,7 +21,11 @@ _KEPT = 8  # structures in a folder; the one that was not used for the longest t
 
 
 def fit_cached(
-    structure: ElasticNetHypergraph, X: NDArray, folder: Path | None, progress: Progress = None
+    structure: ElasticNetHypergraph,
+    X: NDArray,
+    folder: Path | None,
+    progress: Progress = None,
+    checkpoint: CheckpointLike = None,
 ) -> tuple[ElasticNetHypergraph, bool]:
     """Fit a structure, or read an equal one that was fitted to the same samples before.
 
@@ -37,6 +41,8 @@ def fit_cached(
         The folder of the fitted structures, made if it does not exist; None to fit always.
     progress : bool or callable, optional
         As in `ElasticNetHypergraph.fit`.
+    checkpoint : path, optional
+        As in `ElasticNetHypergraph.fit`.
 
     Returns
     -------
@@ -44,7 +50,7 @@ def fit_cached(
         The fitted structure, and whether it was read.
     """
     if folder is None:
-        return structure.fit(X, progress=progress), False
+        return structure.fit(X, progress=progress, checkpoint=checkpoint), False
     file = folder / f"structure-{_fingerprint(structure, X)}.npz"
     if file.is_file():  # not a FIFO, which a reader would wait for
         with suppress(Exception):  # on arbitrary bytes the readers raise almost any exception
@@ -53,7 +59,7 @@ def fit_cached(
             stored.set_params(n_jobs=structure.n_jobs, memory_budget=structure.memory_budget)
             file.touch()
             return stored, True
-    structure.fit(X, progress=progress)
+    structure.fit(X, progress=progress, checkpoint=checkpoint)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         write_archive(file, _FORMAT, _VERSION, structure.to_state(), overwrite=True)
@@ -65,10 +71,8 @@ def _fingerprint(structure: ElasticNetHypergraph, X: NDArray) -> str:
     """Hash of samples, parameters and version."""
     plain = saved_parameters(clone(structure).set_params(hyperedges=None))
     rule = None if structure.hyperedges is None else structure.hyperedges.to_state()
-    header = [enhg.__version__, _VERSION, plain, rule, str(X.dtype), X.shape]
-    digest = sha256(json.dumps(header, sort_keys=True).encode())
-    digest.update(np.ascontiguousarray(X).data)
-    return digest.hexdigest()[:32]
+    header = [__version__, _VERSION, plain, rule, digest(X)]
+    return sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _remove_oldest(folder: Path) -> None:

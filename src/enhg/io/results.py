@@ -16,6 +16,9 @@ from enhg.exceptions import InputError
 from enhg.io._base import reason
 from enhg.io.tables import guarded
 
+CHECKPOINT = ".checkpoint"
+"""Folder in that of the results, with what a run has computed until it is complete."""
+
 
 def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
     """Write a table as .csv, whole or not at all.
@@ -65,7 +68,7 @@ def output_folder(
         The folder of the results; missing parents are made.
     overwrite : bool, default=False
         Allow `path` to hold files: those of the same names are replaced, each in one step, and all
-        others are left alone.
+        others are left alone. The checkpoint of a run that was interrupted is always allowed.
     new : sequence of str, default=()
         Names of folders in `path` that must not exist, also with `overwrite`: what another run
         left there, such as the folders of its clusters, would be taken for results of this one.
@@ -124,7 +127,8 @@ def output_folder(
 def _check_target(target: Path, overwrite: bool, new: Sequence[str]) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: must be a folder, got a file")
-    if not overwrite and target.exists() and any(target.iterdir()):
+    held = target.iterdir() if target.exists() else ()
+    if not overwrite and any(entry.name != CHECKPOINT for entry in held):
         raise InputError(
             f"{target}: must be new or empty, got a folder that holds files; set overwrite to "
             "replace files of the same names",

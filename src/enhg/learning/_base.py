@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,11 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._checkpoint import Checkpoint, CheckpointLike, Computation
 from enhg._npz import (
     State,
     require,
+    require_array,
     require_parameters,
     require_state,
     require_value,
@@ -70,7 +73,9 @@ def fit_structure(learner: Any, samples: NDArray) -> None:
     """
     for name in _STRUCTURE_ATTRIBUTES:
         vars(learner).pop(name, None)  # of an earlier fit
-    structure = _fitted_structure(learner.structure, samples, verbose=learner.verbose)
+    structure = _fitted_structure(
+        learner.structure, samples, learner.checkpoint, verbose=learner.verbose
+    )
     graph = _graph(structure)
     if graph.n_vertices != len(samples):
         raise InputError(
@@ -80,6 +85,41 @@ def fit_structure(learner: Any, samples: NDArray) -> None:
         )
     _check_same_features(structure, learner)
     _set_structure(learner, structure, graph)
+
+
+def finished_parts(
+    learner: Any, name: str, samples: NDArray, parameters: State, **arrays: NDArray
+) -> Computation:
+    """Return the parts that the checkpoint of a learner has of its fit to samples and graph."""
+    checkpoint = Checkpoint.at(learner.checkpoint)
+    if checkpoint.folder is not None:
+        graph = learner.graph_
+        probe = np.linspace(1, 2, graph.n_vertices)
+        arrays |= {"samples": samples, "hypergraph": graph.theta @ probe + graph.vertex_degrees}
+    return checkpoint.computation(name, parameters, **arrays)
+
+
+def resumed(
+    parts: Computation,
+    name: str,
+    rng: np.random.RandomState,
+    compute: Callable[[np.random.RandomState], State],
+) -> State:
+    """Return a part that draws random numbers, computed if it is not among the finished ones.
+
+    In either case the generator is afterwards as it is when the part was computed.
+    """
+
+    def run() -> State:
+        state = compute(rng)
+        _, keys, *rest = rng.get_state()
+        return {"part": state, "keys": keys, "rest": [float(number) for number in rest]}
+
+    stored = parts.get(name, run)
+    keys = require_array(stored, "keys", (None,), "u")
+    position, has_gauss, gauss = require_value(stored, "rest", list)
+    rng.set_state(("MT19937", keys, int(position), int(has_gauss), gauss))
+    return require_state(stored, "part")
 
 
 def _graph(structure: Any) -> Any:
@@ -111,7 +151,9 @@ def _check_same_features(structure: Any, learner: Any) -> None:
         )
 
 
-def _fitted_structure(structure: Any, samples: NDArray, *, verbose: bool) -> Any:
+def _fitted_structure(
+    structure: Any, samples: NDArray, checkpoint: CheckpointLike, *, verbose: bool
+) -> Any:
     """Return a fitted clone of the structure; a graph or frozen structure is returned as it is."""
     if is_graph(structure):
         return structure
@@ -124,15 +166,19 @@ def _fitted_structure(structure: Any, samples: NDArray, *, verbose: bool) -> Any
             parameter="structure",
         )
     fitted = ElasticNetHypergraph() if structure is None else clone(structure)
-    options = {"progress": True} if verbose and _fit_has_progress(fitted) else {}
+    options: dict[str, Any] = {}
+    if verbose and _fit_takes(fitted, "progress"):
+        options["progress"] = True
+    if _fit_takes(fitted, "checkpoint"):
+        options["checkpoint"] = checkpoint
     with validated() if _is_own(fitted) else not_validated():
         fitted.fit(samples, **options)
     return fitted
 
 
-def _fit_has_progress(structure: Any) -> bool:
-    """Whether `fit` has a parameter `progress`."""
-    return "progress" in signature(structure.fit).parameters
+def _fit_takes(structure: Any, parameter: str) -> bool:
+    """Whether `fit` has a parameter."""
+    return parameter in signature(structure.fit).parameters
 
 
 def _is_estimator(value: Any) -> bool:
@@ -158,7 +204,9 @@ def _set_structure(learner: Any, structure: Any, graph: Any) -> None:
             setattr(learner, name, getattr(structure, name))
 
 
-def attach(learner: Any, X: ArrayLike, progress: Progress) -> Attachment:
+def attach(
+    learner: Any, X: ArrayLike, progress: Progress, checkpoint: CheckpointLike = None
+) -> Attachment:
     """Attach new samples to the samples that the learner was fitted to."""
     check_is_fitted(learner)
     samples = validate_samples(learner, X, reset=False)
@@ -172,7 +220,7 @@ def attach(learner: Any, X: ArrayLike, progress: Progress) -> Attachment:
     # The learner's samples have no feature names; X has, if the structure was fitted with them.
     new = X if hasattr(structure, "feature_names_in_") else samples
     with validated() if _is_own(structure) else not_validated():
-        return structure.attach(new, progress=progress)
+        return structure.attach(new, progress=progress, checkpoint=checkpoint)
 
 
 def _unfrozen(structure: Any) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._checkpoint import CheckpointLike
 from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
@@ -19,6 +20,7 @@ from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
     Prediction,
     attach,
+    finished_parts,
     fit_structure,
     learner_from_state,
     learner_to_state,
@@ -97,6 +99,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         "estimated" by a power of m between 1 and m, and the others leave it as it is.
     verbose : bool, default=False
         Show a progress bar on standard error.
+    checkpoint : path, default=None
+        Folder that receives parts of the computation as they are finished. After an interruption,
+        the same fit goes on from there, to the same result. The folder is new, empty or that of a
+        checkpoint of the same samples, labels and parameters; it is kept at the end.
 
     Attributes
     ----------
@@ -170,12 +176,14 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         alpha: float = 0.98,
         class_balance: ClassBalance = "estimated",
         verbose: bool = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.structure = structure
         self.method = method
         self.alpha = alpha
         self.class_balance = class_balance
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Label all samples from the given labels.
@@ -194,7 +202,16 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        self._set_labels(self._propagate(samples, Y), codes)
+        description = {
+            "method": self.method,
+            "alpha": float(self.alpha),
+            "class_balance": self.class_balance,
+        }
+        parts = finished_parts(self, "classification", samples, description, labels=Y)
+        spread = parts.get("distributions", lambda: self._propagate(samples, Y))
+        self.method_weights_ = require_by_method(spread, "method_weights", PARTS)
+        shape = (len(samples), len(self.classes_))
+        self._set_labels(require_array(spread, "distributions", shape, "f"), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
@@ -204,16 +221,16 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         check_choice("method", self.method, ("auto", *METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
 
-    def _propagate(self, samples: NDArray, Y: NDArray) -> NDArray:
-        """Set the weights of the methods and return the distributions of all samples."""
+    def _propagate(self, samples: NDArray, Y: NDArray) -> State:
+        """Return the distributions of all samples and the weights of the methods."""
         linear = self.method in ("auto", "discriminant")
         features = discriminant_features(samples) if linear else samples
         propagation = Propagation(self.graph_, features, Y, self.alpha, self.class_balance)
         if self.method == "auto":
-            distributions, self.method_weights_ = combine(propagation)
-            return distributions
-        self.method_weights_ = {self.method: 1.0}
-        return propagation.distributions(self.method)
+            distributions, weights = combine(propagation)
+            return {"distributions": distributions, "method_weights": dict(weights)}
+        distributions = propagation.distributions(self.method)
+        return {"distributions": distributions, "method_weights": {self.method: 1.0}}
 
     def _set_labels(self, distributions: NDArray, given_codes: NDArray) -> None:
         """Set all attributes that follow from the distributions and the given labels."""
@@ -264,7 +281,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._distributions(attach(self, X, None).memberships)
 
-    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
+    def predict_with_scores(
+        self, X: ArrayLike, *, progress: Progress = None, checkpoint: CheckpointLike = None
+    ) -> Prediction:
         """Return label, confidence and outlier score of samples, in `fit` or new.
 
         Parameters
@@ -273,12 +292,14 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         progress : bool or callable, optional
             True for a progress bar on standard error, or a function called with the number of
             samples done and their total.
+        checkpoint : path, optional
+            Folder from which the same call goes on after an interruption.
 
         Returns
         -------
         Prediction
         """
-        attachment = attach(self, X, progress)
+        attachment = attach(self, X, progress, checkpoint)
         distributions = self._distributions(attachment.memberships)
         confidence = distributions.max(axis=1)
         codes = np.where(confidence == 0, len(self.classes_), distributions.argmax(axis=1))

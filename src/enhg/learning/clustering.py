@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from enhg._checkpoint import CheckpointLike, Computation
 from enhg._npz import (
     State,
     require,
@@ -29,10 +31,12 @@ from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
     Prediction,
     attach,
+    finished_parts,
     fit_structure,
     learner_from_state,
     learner_to_state,
     require_by_method,
+    resumed,
     validate_samples,
 )
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
@@ -59,7 +63,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 
     In the paper, the samples are embedded by the eigenvectors of the largest eigenvalues of
     Θ = I − L, one row of entries each, and the rows are clustered by k-means. By default, other
-    partitions of the same hypergraph are tried as well, and the one of the largest modularity is
+    partitions of the same hypergraph are tried as well, and one of nearly the largest modularity is
     kept.
 
     Parameters
@@ -98,6 +102,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         Seed of the eigensolver, of k-means and of the maximization of modularity.
     verbose : bool, default=False
         Show a progress bar on standard error.
+    checkpoint : path, default=None
+        Folder that receives parts of the computation as they are finished. After an interruption,
+        the same fit goes on from there, to the same result. The folder is new, empty or that of a
+        checkpoint of the same samples and parameters; it is kept at the end.
 
     Attributes
     ----------
@@ -181,6 +189,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         n_init: int = 30,
         random_state: np.random.RandomState | int | None = None,
         verbose: bool = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.structure = structure
@@ -189,6 +198,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self.n_init = n_init
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Cluster the samples.
@@ -205,9 +215,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             hint = '(the number of samples) or "auto"'
             check_whole("n_clusters", self.n_clusters, 1, n, hint=hint)
         fit_structure(self, samples)
-        rng = check_rng(self.random_state)
+        parts = finished_parts(self, "clustering", samples, self._description())
+        rng = self._rng(parts)
         with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
-            self._cluster(samples, rng)
+            self._cluster(samples, rng, parts)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self
 
@@ -215,6 +226,25 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         check_choice("method", self.method, ("auto", *METHODS))
         check_whole("n_init", self.n_init, 1)
         check_rng(self.random_state)
+
+    def _description(self) -> State:
+        """What the clusters depend on beside the samples and the graph."""
+        seed = self.random_state
+        return {
+            "n_clusters": "auto" if self._is_automatic() else int(self.n_clusters),
+            "method": self.method,
+            "normalize_rows": bool(self.normalize_rows),
+            "n_init": int(self.n_init),
+            "random_state": int(seed) if isinstance(seed, Integral) else None,
+        }
+
+    def _rng(self, parts: Computation) -> np.random.RandomState:
+        """The generator of this fit; one without a seed goes on as it was in the checkpoint."""
+        rng = check_rng(self.random_state)
+        if isinstance(self.random_state, Integral):
+            return rng
+        drawn = parts.get("seed", lambda: {"seed": rng.randint(np.iinfo(np.int32).max)})
+        return check_rng(require_value(drawn, "seed", int))
 
     def _is_automatic(self) -> bool:
         return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
@@ -228,10 +258,13 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             return ~large_components(self.graph_)[0]
         return fragments(self.graph_, self.n_clusters_)
 
-    def _cluster(self, samples: NDArray, rng: np.random.RandomState) -> None:
+    def _cluster(self, samples: NDArray, rng: np.random.RandomState, parts: Computation) -> None:
         """Set the spectrum, the clusters and the embedding."""
         if self._is_automatic():
-            self.cluster_count_, known, used = estimate_clusters(self.graph_, random_state=rng)
+            estimated = resumed(parts, "count", rng, self._estimated)
+            self.cluster_count_ = ClusterCount.from_state(require_state(estimated, "count"))
+            known = Spectrum.from_state(require_state(estimated, "spectrum"))
+            used = require_array(estimated, "used", (len(samples),), "b")
             self.n_clusters_ = self.cluster_count_.n_clusters
             self._warn_if_not_reliable()
         else:
@@ -241,12 +274,24 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 used = np.ones_like(used)
         self._warn_of_components(self.fragments_)
         count = n_eigenvectors_of(self.method, self.n_clusters_)
-        self.spectrum_ = eigenpairs_on(self.graph_, used, count, rng, known=known)
-        self._set_partition(samples, used, rng)
+        spectrum = resumed(
+            parts, "spectrum", rng,
+            lambda rng: eigenpairs_on(self.graph_, used, count, rng, known=known).to_state(),
+        )  # fmt: skip
+        self.spectrum_ = Spectrum.from_state(spectrum)
+        self._set_partition(samples, used, rng, parts)
         self.confidence_[self.fragments_] = 0
 
+    def _estimated(self, rng: np.random.RandomState) -> State:
+        count, spectrum, used = estimate_clusters(self.graph_, random_state=rng)
+        return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
+
     def _set_partition(
-        self, samples: NDArray, used: NDArray[np.bool_], rng: np.random.RandomState
+        self,
+        samples: NDArray,
+        used: NDArray[np.bool_],
+        rng: np.random.RandomState,
+        parts: Computation,
     ) -> None:
         """Partition the vertices that are used, and assign the others to the nearest center."""
         k, part = self.n_clusters_, self.graph_
@@ -255,14 +300,18 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         seed = rng.randint(np.iinfo(np.int32).max)
         partition = find_partition(
             part, self.spectrum_.of_vertices(used), k, self.method,
-            normalize_rows=self.normalize_rows, n_init=self.n_init, seed=seed,
+            normalize_rows=self.normalize_rows, n_init=self.n_init, seed=seed, parts=parts,
         )  # fmt: skip
         self.method_, self.method_scores_ = partition.method, partition.scores
         self.method_information_ = partition.information
         labels, self.refined_ = partition.labels, False
         if self.method == "auto" and k > 1:
-            refined = refine(part, samples[used], labels, k, rng)
-            labels, self.refined_ = (labels, False) if refined is None else (refined, True)
+            refined = resumed(
+                parts, "refinement", rng,
+                lambda rng: {"labels": refine(part, samples[used], labels, k, rng)},
+            )  # fmt: skip
+            if require_value(refined, "labels") is not None:
+                labels, self.refined_ = require_indices(refined, "labels", k), True
         self.embedding_ = embed(
             self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
         )
@@ -311,7 +360,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         """Return the clusters of samples, in `fit` or new: the labels of `predict_with_scores`."""
         return self.predict_with_scores(X).labels
 
-    def predict_with_scores(self, X: ArrayLike, *, progress: Progress = None) -> Prediction:
+    def predict_with_scores(
+        self, X: ArrayLike, *, progress: Progress = None, checkpoint: CheckpointLike = None
+    ) -> Prediction:
         """Return cluster, confidence and outlier score of samples, in `fit` or new.
 
         Samples of `fit` are treated as new ones, with themselves among the atoms. A sample is
@@ -325,12 +376,14 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         progress : bool or callable, optional
             True for a progress bar on standard error, or a function called with the number of
             samples done and their total.
+        checkpoint : path, optional
+            Folder from which the same call goes on after an interruption.
 
         Returns
         -------
         Prediction
         """
-        attachment = attach(self, X, progress)
+        attachment = attach(self, X, progress, checkpoint)
         memberships = attachment.memberships
         points = memberships @ self.embedding_
         if self.normalize_rows:

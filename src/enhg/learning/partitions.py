@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 
+from enhg._checkpoint import Computation
+from enhg._npz import State, require_indices, require_value
 from enhg._protocol import GraphLike, check_graph
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
@@ -49,6 +52,7 @@ def find_partition(
     normalize_rows: bool,
     n_init: int,
     seed: int,
+    parts: Computation,
 ) -> Partition:
     """Partition the vertices by one method, or by all and keep one (see `choose_partition`).
 
@@ -63,6 +67,8 @@ def find_partition(
     normalize_rows : bool
     n_init : int
     seed : int
+    parts : Computation
+        Receives the partition of every method, or has it of an earlier call.
 
     Returns
     -------
@@ -72,23 +78,30 @@ def find_partition(
     if method == "auto" and graph.is_dense:
         names = ("spectral", "resolvent")
     partitions: dict[Method, NDArray] = {}
-    for name in names:
+
+    def compute(name: Method) -> State:
+        return {"labels": partition_by(name)}
+
+    def partition_by(name: Method) -> NDArray | None:
         if name == "small_hyperedges":
             small = _small_hyperedges(graph)
-            if small is not None:
-                partitions[name] = partition_by_modularity(
-                    small, n_clusters, vary_resolution=True, random_state=seed
-                )
-        elif name == "modularity":
-            partitions[name] = partition_by_modularity(graph, n_clusters, random_state=seed)
-        elif name == "merging":
-            partitions[name] = partition_by_modularity(
-                graph, n_clusters, oversampling=2, random_state=seed
+            if small is None:
+                return None
+            return partition_by_modularity(
+                small, n_clusters, vary_resolution=True, random_state=seed
             )
-        else:
-            points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
-            kmeans = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)
-            partitions[name] = kmeans.labels_
+        if name == "modularity":
+            return partition_by_modularity(graph, n_clusters, random_state=seed)
+        if name == "merging":
+            return partition_by_modularity(graph, n_clusters, oversampling=2, random_state=seed)
+        points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
+        kmeans = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)
+        return np.asarray(kmeans.labels_)
+
+    for name in names:
+        part = parts.get(f"partition-{name}", partial(compute, name))
+        if require_value(part, "labels") is not None:
+            partitions[name] = require_indices(part, "labels", n_clusters)
     if not partitions:
         raise InputError(
             'method="small_hyperedges" needs a hypergraph with hyperedges of several sizes, of '

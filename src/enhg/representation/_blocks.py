@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from enhg._npz import State, require_array, require_sparse, require_value
 from enhg.representation import _kernels
 from enhg.representation._dual import DualProblem, Spectrum, solve_dual
 from enhg.representation._threads import ThreadTeam
@@ -96,6 +97,28 @@ class SolvedRows:
             self.l1,
             self.ridge,
             sparse.csr_array(self.coefficients[:, n_atoms:]) / float(error_weight),
+        )
+
+    def to_state(self) -> State:
+        """Everything that `from_state` needs."""
+        return {
+            "coefficients": self.coefficients,
+            "certificate": self.certificate,
+            "l1": self.l1,
+            "ridge": self.ridge,
+            "errors": self.errors,
+        }
+
+    @classmethod
+    def from_state(cls, state: State, shape: tuple[int, int]) -> SolvedRows:
+        """Make rows of coefficients of a shape from the state of others."""
+        n, errors = shape[0], require_value(state, "errors")
+        return cls(
+            require_sparse(state, "coefficients", shape),
+            require_array(state, "certificate", (n,), "f", finite=False),
+            require_array(state, "l1", (n,), "f"),
+            require_array(state, "ridge", (n,), "f"),
+            None if errors is None else require_sparse(state, "errors", (n, None)),
         )
 
     @classmethod

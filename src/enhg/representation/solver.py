@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enhg._memory import free_memory
+from enhg._checkpoint import Checkpoint, CheckpointLike, Computation
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
-from enhg.representation._blocks import (
-    FIRST_CAPACITY,
-    KEPT_PRODUCTS,
-    Dictionary,
-    SolvedRows,
-    row_norms,
-    row_slices,
-    solve_block,
-    with_unit_atoms,
-)
+from enhg.representation._blocks import SolvedRows, with_unit_atoms
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import GammaScale, Loss, Problem, Representation
+from enhg.representation.scheduling import BlockProblem, Scheduler, make_scheduler, solve_blocks
 
-_PART_OF_FREE_MEMORY = 0.5  # the default memory budget
-_MAX_BLOCK_ROWS = 512
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 def self_representation(
@@ -40,6 +33,8 @@ def self_representation(
     tol: float = 1e-4,
     memory_budget: int | None = None,
     n_jobs: int | None = None,
+    scheduler: Literal["auto", "threads"] | Client = "auto",
+    checkpoint: CheckpointLike = None,
     progress: Progress = None,
 ) -> Representation:
     """Represent every sample by the others: the robust matrix elastic net.
@@ -85,6 +80,16 @@ def self_representation(
         large only with the norm loss, or with a small ridge or none.
     n_jobs : int, default=None
         Number of threads; None for all cores. The result does not depend on it beyond rounding.
+        Workers of Dask have their own threads.
+    scheduler : {"auto", "threads"} or distributed.Client, default="auto"
+        Where blocks of samples are solved: in threads of this process, or by the workers of a Dask
+        cluster (``pip install 'enhg[dask]'``). "auto": the active Dask client, if there is one,
+        else threads. Samples are sent to every worker once; a file that is memory-mapped is opened
+        by workers that see it. Workers do not store the Gram matrix.
+    checkpoint : path, default=None
+        Folder that receives every block of samples once it is solved. After an interruption, the
+        same call goes on from there, to the same bits. The folder is new, empty or that of a
+        checkpoint of the same samples and parameters; it is kept at the end.
     progress : bool or callable, default=None
         True shows a progress bar on standard error; a callable receives (samples done, samples).
 
@@ -136,9 +141,11 @@ def self_representation(
     elif error_weight is not None:
         atoms = with_unit_atoms(atoms, error_weight)
     samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
-    budget = int(_PART_OF_FREE_MEMORY * free_memory()) if memory_budget is None else memory_budget
+    blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
     with ThreadTeam(n_jobs) as team, reporting(progress, "elastic nets") as report:
-        rows = _solve(samples, atoms, excluded, problem, tol, budget, team, report, eliminated)
+        engine = make_scheduler(scheduler, team, memory_budget)
+        parts = _finished_parts(checkpoint, blocks, error_weight)
+        rows = _solve(blocks, engine, parts, report)
     if error_weight is not None and not eliminated:
         rows = rows.split(n_atoms, error_weight)
     _warn_of_large_certificates(rows.certificate, tol)
@@ -151,6 +158,28 @@ def self_representation(
         atoms[:n_atoms],
         rows.errors,
     )
+
+
+def _finished_parts(
+    checkpoint: CheckpointLike,
+    blocks: BlockProblem,
+    error_weight: float | None,
+) -> Computation:
+    """Return the parts of these samples and parameters in a checkpoint."""
+    problem = blocks.problem
+    parameters = {
+        "gamma": float(problem.gamma),
+        "lam": float(problem.lam),
+        "loss": problem.loss,
+        "gamma_scale": problem.gamma_scale,
+        "error_weight": None if error_weight is None else float(error_weight),
+        "tol": float(blocks.tol),
+        "dictionary": blocks.atoms is not blocks.samples,
+    }
+    arrays = {"samples": blocks.samples}
+    if blocks.atoms is not blocks.samples:
+        arrays["atoms"] = blocks.atoms
+    return Checkpoint.at(checkpoint).computation("representation", parameters, **arrays)
 
 
 def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, NDArray]:
@@ -190,66 +219,22 @@ def _within_range(samples: NDArray, atoms: NDArray, unit: float = 0.0) -> tuple[
 
 
 def _solve(
-    samples: NDArray,
-    atoms: NDArray,
-    excluded: NDArray,
-    problem: Problem,
-    tol: float,
-    budget: int,
-    team: ThreadTeam,
+    problem: BlockProblem,
+    scheduler: Scheduler,
+    parts: Computation,
     report: Callable[[int, int], None],
-    error_weight: float,
 ) -> SolvedRows:
     """Solve all samples; those that do not reach `tol` in float32 once more in float64."""
-    rows = _solve_blocks(samples, atoms, excluded, problem, tol, budget, team, report, error_weight)
-    failed = np.flatnonzero(_exceeds(rows.certificate, tol))
-    if samples.dtype == np.float64 or len(failed) == 0:
+    name = problem.samples.dtype.name
+    rows = solve_blocks(problem, scheduler, parts, name, report)
+    failed = np.flatnonzero(_exceeds(rows.certificate, problem.tol))
+    if name == "float64" or len(failed) == 0:
         return rows
     # Where the l1 penalty is small, the rounding of float32 products alone exceeds it.
-    again = _solve_blocks(
-        samples[failed].astype(np.float64), atoms.astype(np.float64), excluded[failed],
-        problem, tol, budget, team, lambda done, total: None, error_weight,
-    )  # fmt: skip
-    return rows.replace(failed, again)
-
-
-def _solve_blocks(
-    samples: NDArray,
-    atoms: NDArray,
-    excluded: NDArray,
-    problem: Problem,
-    tol: float,
-    budget: int,
-    team: ThreadTeam,
-    report: Callable[[int, int], None],
-    error_weight: float,
-) -> SolvedRows:
-    n, m, itemsize = len(samples), len(atoms), samples.itemsize
-    n_columns = m
-    gram = np.empty((0, 0), samples.dtype)
-    row_bytes = (m + 8 * samples.shape[1]) * itemsize + FIRST_CAPACITY * 16
-    if error_weight:
-        n_columns = m + samples.shape[1]
-        row_bytes += (8 + 2 * itemsize) * samples.shape[1]  # errors, weights, coefficients of I/γₑ
-        row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
-    elif m * m * itemsize + min(n, _MAX_BLOCK_ROWS) * row_bytes <= budget and m <= 4 * n:
-        gram = team.gram(atoms)
-    else:
-        row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
-    dictionary = Dictionary(atoms, gram, row_norms(atoms), error_weight)
-    n_rows = int(np.clip((budget - gram.nbytes) // row_bytes, 1, _MAX_BLOCK_ROWS))
-    # Iterations on the residual use two rows for a sample.
-    spare = (budget - gram.nbytes - n_rows * row_bytes) // (n_columns * itemsize)
-    buffer = np.empty(
-        (max(2, min(n, n_rows) + int(np.clip(spare, 0, n_rows))), n_columns), samples.dtype
+    again = solve_blocks(
+        problem.of_rows(failed), scheduler, parts, "float64", lambda done, total: None
     )
-    solved = []
-    for block in row_slices(n, n_rows):
-        solved.append(
-            solve_block(samples[block], excluded[block], dictionary, problem, tol, buffer, team)
-        )
-        report(block.stop, n)
-    return SolvedRows.stack(solved)
+    return rows.replace(failed, again)
 
 
 def _exceeds(certificate: NDArray, tol: float) -> NDArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -67,6 +68,10 @@ class Structure(BaseEstimator, ABC):
         -------
         self
         """
+        return self._fit(X, lambda samples: self._build(samples, progress))
+
+    def _fit(self, X: ArrayLike, build: Callable[[NDArray], None]) -> Self:
+        """Check and preprocess the samples, and call `build` with them."""
         self._check_parameters()
         samples = check_samples(X, min_samples=2)
         check_features(self, X, reset=True)
@@ -75,7 +80,7 @@ class Structure(BaseEstimator, ABC):
         self.samples_ = samples
         preprocessed = preprocess(self.preprocessing_, samples)
         with validated():
-            self._build(preprocessed, progress)
+            build(preprocessed)
         return self
 
     def _fit_preprocessing(self, samples: NDArray) -> Any:

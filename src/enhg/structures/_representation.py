@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from enhg._checkpoint import CheckpointLike
 from enhg._progress import Progress
 from enhg._validation import check_positive
 from enhg.representation.problem import GammaScale, Problem, Representation
@@ -58,14 +59,49 @@ class RepresentationStructure(Structure):
     def _prepare(self, samples: NDArray) -> None:
         """Set the fitted attributes that the objective depends on."""
 
-    def _build(self, samples: NDArray, progress: Progress) -> None:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        progress: Progress = None,
+        checkpoint: CheckpointLike = None,
+    ) -> Self:
+        """Build the hypergraph or graph of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        progress : bool or callable, optional
+            True for a progress bar on standard error; a function is called with (done, total).
+        checkpoint : path, optional
+            Folder that receives the rows of Z as they are computed. After an interruption, the same
+            call goes on from there, to the same result (see `self_representation`).
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, lambda samples: self._build(samples, progress, checkpoint))
+
+    def _build(
+        self,
+        samples: NDArray,
+        progress: Progress,
+        checkpoint: CheckpointLike = None,
+    ) -> None:
         self._prepare(samples)
-        self.representation_ = self._represent(samples, progress)
+        self.representation_ = self._represent(samples, progress, checkpoint)
         warn_of_empty_rows(self.representation_.coefficients)
         self._connect(self.representation_.coefficients)
 
     def _represent(
-        self, samples: NDArray, progress: Progress, dictionary: NDArray | None = None
+        self,
+        samples: NDArray,
+        progress: Progress,
+        checkpoint: CheckpointLike,
+        dictionary: NDArray | None = None,
     ) -> Representation:
         return self_representation(
             samples,
@@ -75,6 +111,7 @@ class RepresentationStructure(Structure):
             tol=self.tol,
             memory_budget=self.memory_budget,
             n_jobs=self.n_jobs,
+            checkpoint=checkpoint,
             progress=progress,
         )
 

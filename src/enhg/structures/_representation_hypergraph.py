@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._checkpoint import CheckpointLike
 from enhg._npz import (
     State,
     require,
@@ -117,7 +118,13 @@ class RepresentationHypergraph(RepresentationStructure):
             self.representation_, self.member_coefficients_, self.samples_, held_out=True
         )
 
-    def attach(self, X: ArrayLike, *, progress: Progress = None) -> Attachment:
+    def attach(
+        self,
+        X: ArrayLike,
+        *,
+        progress: Progress = None,
+        checkpoint: CheckpointLike = None,
+    ) -> Attachment:
         """Represent new samples by those of `fit`.
 
         Every new sample is represented by all samples of `fit` and gets the members, memberships
@@ -128,6 +135,8 @@ class RepresentationHypergraph(RepresentationStructure):
         X : array-like of shape (n_new, n_features)
         progress : bool or callable, optional
             True for a progress bar on standard error; a function is called with (done, total).
+        checkpoint : path, optional
+            As in `fit`; of these samples only.
 
         Returns
         -------
@@ -138,7 +147,8 @@ class RepresentationHypergraph(RepresentationStructure):
         check_features(self, X, reset=False)
         preprocessed = preprocess(self.preprocessing_, samples)
         with validated():
-            representation = self._represent(preprocessed, progress, self.representation_.samples)
+            atoms = self.representation_.samples
+            representation = self._represent(preprocessed, progress, checkpoint, atoms)
         coefficients = representation.coefficients
         members = self._rule.select(coefficients)
         scores = self._outlier_scores(representation, members, samples, held_out=False)

@@ -118,13 +118,14 @@ def _errors_are_sparse(samples: NDArray, error_weight: float) -> bool:
         samples[probed],
         dictionary=np.delete(samples, probed, axis=0),
         error_weight=error_weight,
+        scheduler="threads",
     )
     assert representation.sparse_errors is not None
     return representation.sparse_errors.nnz <= samples[probed].size / 2
 
 
 def _hypergraph(samples: NDArray, error_weight: float | None) -> Hypergraph:
-    representation = self_representation(samples, error_weight=error_weight)
+    representation = self_representation(samples, error_weight=error_weight, scheduler="threads")
     return HyperedgeRule("top", _MEMBERS).build(representation.coefficients)
 
 

@@ -1,0 +1,244 @@
+"""Finished parts of computations in a folder, to go on from them after an interruption.
+
+A checkpoint has a folder for each computation, with a description of it, ``computation.json``, and
+an archive for each finished part. Files appear whole or not at all; one that is damaged all the
+same counts as missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from errno import ENOSPC
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._atomic import atomic_file
+from enhg._npz import State, read_archive, write_archive
+from enhg._version import __version__
+from enhg.exceptions import InputError
+
+_DESCRIPTION = "computation.json"
+_FORMAT, _VERSION = "enhg.Checkpoint", 1
+_HASHED_BYTES = 2**24  # hashed at once, so that samples on disk are not read as a whole
+
+
+class Checkpoint:
+    """Folder with the finished parts of computations.
+
+    Parameters
+    ----------
+    folder : path or None
+        A new or empty folder, or that of a checkpoint; None to keep nothing.
+    delay : float, default=0
+        Seconds from now before which nothing is written. Parts that are finished earlier are
+        written after them.
+    replace : bool, default=False
+        Whether another computation in the folder is removed; otherwise it is refused.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a checkpoint.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str] | None, *, delay: float = 0.0, replace: bool = False
+    ) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self.starts = monotonic() + delay
+        self.replace = replace
+        if self.folder is not None:
+            _check_folder(self.folder)
+
+    @classmethod
+    def at(cls, checkpoint: CheckpointLike) -> Checkpoint:
+        """The checkpoint in a folder, or the given one."""
+        return checkpoint if isinstance(checkpoint, Checkpoint) else cls(checkpoint)
+
+    def computation(self, name: str, parameters: State, **arrays: NDArray) -> Computation:
+        """The parts of a computation, by everything that its result depends on.
+
+        Parameters
+        ----------
+        name : str
+        parameters : State
+            Numbers, words and lists of these.
+        **arrays : ndarray
+            By the name that a message has for them.
+
+        Raises
+        ------
+        InputError
+            If the folder has a computation of this name with other parameters or arrays.
+        """
+        if self.folder is None:
+            return Computation(None, "", self.starts)
+        own = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "enhg": __version__,
+            "parameters": json.loads(json.dumps(parameters)),
+            "arrays": {array: digest(values) for array, values in arrays.items()},
+        }
+        folder = self.folder / name
+        stored = _read_description(folder)
+        if stored is not None and stored != own:
+            if not self.replace:
+                raise InputError(
+                    f"{self.folder}: must be a checkpoint of the same computation, got one of "
+                    f"{_difference(own, stored)}; remove it or choose another folder",
+                    parameter="checkpoint",
+                )
+            shutil.rmtree(folder)
+        for part in folder.glob(".*.tmp"):  # of a process that was killed
+            part.unlink(missing_ok=True)
+        return Computation(folder, json.dumps(own, indent=1, allow_nan=False), self.starts)
+
+    def remove(self) -> None:
+        """Remove the computations, and the folder if it is empty then."""
+        if self.folder is None or not self.folder.is_dir():
+            return
+        for folder in self.folder.iterdir():
+            if _read_description(folder) is not None:
+                shutil.rmtree(folder)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+class Computation:
+    """Finished parts of one computation.
+
+    Parameters
+    ----------
+    folder : Path or None
+        None to keep nothing.
+    description : str
+        The text of the file that describes the computation.
+    starts : float
+        The time, by `monotonic`, before which nothing is written.
+    """
+
+    def __init__(self, folder: Path | None, description: str, starts: float) -> None:
+        self._folder = folder
+        self._description = description
+        self._starts = starts
+        self._waiting: dict[str, State] = {}
+
+    def load(self, name: str) -> State | None:
+        """The part of a name; None if it is not there, or damaged."""
+        if self._folder is None:
+            return None
+        file = self._folder / f"{name}.npz"
+        if not file.is_file():  # also not a FIFO, which a reader would wait for
+            return None
+        with suppress(Exception), file.open("rb") as stream:  # arbitrary bytes raise anything
+            return read_archive(stream, _FORMAT, _VERSION)
+        return None
+
+    def store(self, name: str, state: State) -> None:
+        """Write a part, and those that were waiting for the delay to pass.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written. What was written before stays.
+        """
+        if self._folder is None:
+            return
+        self._waiting[name] = state
+        if monotonic() < self._starts:
+            return
+        try:
+            self._describe(self._folder)
+            for waiting in list(self._waiting):
+                # Not flushed to the disk: a file that is damaged by a crash counts as missing.
+                write_archive(
+                    self._folder / f"{waiting}.npz", _FORMAT, _VERSION, self._waiting[waiting],
+                    overwrite=True, flush=False,
+                )  # fmt: skip
+                del self._waiting[waiting]
+        except OSError as error:
+            space = " (free some space)" if error.errno == ENOSPC else ""
+            raise InputError(
+                f"{self._folder.parent}: the checkpoint cannot be written, "
+                f"{error.strerror or error}{space}; run the same again to go on from the parts "
+                "that were written",
+                parameter="checkpoint",
+            ) from error
+
+    def get(self, name: str, compute: Callable[[], State]) -> State:
+        """The part of a name, computed and stored if it is not there."""
+        state = self.load(name)
+        if state is None:
+            state = compute()
+            self.store(name, state)
+        return state
+
+    def _describe(self, folder: Path) -> None:
+        file = folder / _DESCRIPTION
+        if not file.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with atomic_file(file) as part:
+                part.write_text(self._description, encoding="utf-8")
+
+
+CheckpointLike = str | os.PathLike[str] | Checkpoint | None
+
+
+def digest(array: NDArray) -> str:
+    """Hash of the type, the shape and the entries of an array."""
+    result = sha256(json.dumps([array.dtype.str, array.shape]).encode())
+    rows = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
+    for start in range(0, len(array), rows):
+        result.update(np.ascontiguousarray(array[start : start + rows]).data)
+    return result.hexdigest()
+
+
+def _check_folder(folder: Path) -> None:
+    if not os.path.lexists(folder):
+        return
+    what = "a file"
+    if folder.is_dir():
+        others = [entry for entry in folder.iterdir() if _read_description(entry) is None]
+        if not others:
+            return
+        what = f"a folder with {others[0].name}"
+    raise InputError(
+        f"{folder}: must be a new or empty folder, or that of a checkpoint, got {what}",
+        parameter="checkpoint",
+    )
+
+
+def _read_description(folder: Path) -> dict[str, Any] | None:
+    """The description of a computation; None if the folder does not have any."""
+    file = folder / _DESCRIPTION
+    with suppress(OSError, ValueError):
+        stored = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+        if isinstance(stored, dict) and stored.get("format") == _FORMAT:
+            return stored
+    return None
+
+
+def _difference(own: dict[str, Any], stored: dict[str, Any]) -> str:
+    """What is not the same in two descriptions, in words."""
+    if stored.get("version") != own["version"]:
+        return f"another version of the format ({stored.get('version')})"
+    if stored.get("enhg") != own["enhg"]:
+        return f"enhg {stored.get('enhg')}, while this is {own['enhg']}"
+    for name, value in own["arrays"].items():
+        if stored.get("arrays", {}).get(name) != value:
+            return f"other {name}"
+    theirs = stored.get("parameters", {})
+    for name, value in own["parameters"].items():
+        if theirs.get(name) != value:
+            return f"{name} = {theirs.get(name)}, not {value}"
+    return "something else"

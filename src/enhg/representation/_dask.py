@@ -1,0 +1,254 @@
+"""Blocks of samples solved by the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock, local
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from distributed import Client, Future, KilledWorker, as_completed, wait
+from numpy.typing import NDArray
+
+from enhg._memory import free_memory
+from enhg._version import __version__
+from enhg.exceptions import InputError
+from enhg.representation._blocks import SolvedRows
+from enhg.representation._threads import ThreadTeam
+from enhg.representation.problem import Problem
+from enhg.representation.scheduling import PART_OF_FREE_MEMORY, BlockProblem, Layout
+
+_ATTEMPTS = 3  # to send samples whose last copy was lost with a worker
+
+
+class DaskWorkers:
+    """Workers of a Dask cluster, each of whose threads solves one block at a time.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    memory_budget : int or None
+        Bytes for each thread; None for half of its share of the memory of its worker.
+
+    Raises
+    ------
+    InputError
+        If there are no workers, or one of them lacks this package or has another version of it.
+    """
+
+    def __init__(self, client: Client, memory_budget: int | None = None) -> None:
+        self.client = client
+        self.memory_budget = memory_budget
+        _check_workers(client)
+
+    def layout(self, problem: BlockProblem) -> Layout:
+        budget = self.memory_budget
+        if budget is None:
+            budget = int(PART_OF_FREE_MEMORY * self._memory_per_thread())
+        # The Gram matrix would cost every worker the products of all samples.
+        return Layout.fitting(problem, budget, may_store_gram=False)
+
+    def solve(
+        self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
+    ) -> Iterator[tuple[int, SolvedRows]]:
+        missing = list(indices)
+        for attempt in range(_ATTEMPTS):
+            for index, rows in self._solve_once(problem, layout, missing):
+                missing.remove(index)
+                yield index, rows
+            if not missing:
+                return
+            if attempt == _ATTEMPTS - 1 or not self.client.ncores():
+                break
+        raise InputError(
+            f"scheduler must have workers that keep running, got {len(self.client.ncores())} "
+            f"workers after others were lost; {len(missing)} of {len(indices)} blocks of samples "
+            "are not solved",
+            parameter="scheduler",
+        )
+
+    def _solve_once(
+        self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
+    ) -> Iterator[tuple[int, SolvedRows]]:
+        """Yield the blocks that are solved; those lost with all copies of the samples are not."""
+        task = _Task(uuid4().hex, layout, problem.problem, problem.tol, problem.error_weight)
+        shared = problem.atoms is problem.samples
+        samples = self._send(problem.samples)
+        atoms = None if shared else self._send(problem.atoms)
+        excluded = self._send(problem.excluded)
+        pending = {
+            self.client.submit(_solve, task, index, samples, atoms, excluded, pure=False): index
+            for index in indices
+        }
+        try:
+            for future in as_completed(list(pending)):
+                index = pending.pop(future)
+                if future.status == "finished":
+                    yield index, future.result()
+                elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
+                    future.result()  # which raises
+                future.release()
+        finally:
+            self.client.cancel(list(pending))
+            wait(list(pending))
+            self.client.run(_forget, task.token)
+
+    def _send(self, array: NDArray) -> MappedFile | Future:
+        """Make an array known to all workers, once."""
+        mapped = MappedFile.from_array(array)
+        if mapped is not None and all(self.client.run(mapped.is_visible).values()):
+            return mapped
+        (future,) = self.client.scatter([array], broadcast=True, hash=False)
+        return future
+
+    def _memory_per_thread(self) -> float:
+        workers = self.client.run(_describe_worker)
+        on_host = Counter(host for host, _, _ in workers.values())
+        addresses = self.client.scheduler_info(n_workers=-1)["workers"]
+        shares = []
+        for address, (host, free, n_threads) in workers.items():
+            limit = addresses.get(address, {}).get("memory_limit") or free
+            shares.append(min(free / on_host[host], limit) / n_threads)
+        return min(shares)
+
+
+@dataclass(frozen=True)
+class MappedFile:
+    """An array in a file, by which a worker opens it in place of receiving it.
+
+    Attributes
+    ----------
+    path : str
+    dtype : str
+    shape : tuple of int
+    offset, size, modified : int
+        The offset of the array, the bytes of the file and when it was written.
+    """
+
+    path: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    size: int
+    modified: int
+
+    @classmethod
+    def from_array(cls, array: NDArray) -> MappedFile | None:
+        """The file of an array that is memory-mapped as a whole, else None."""
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if not isinstance(owner, np.memmap) or owner.filename is None:
+            return None
+        same = owner.ctypes.data == array.ctypes.data and owner.nbytes == array.nbytes
+        if not (same and array.flags.c_contiguous and owner.dtype == array.dtype):
+            return None
+        path = os.path.abspath(owner.filename)
+        status = os.stat(path)
+        return cls(
+            path, array.dtype.str, array.shape, owner.offset, status.st_size, status.st_mtime_ns
+        )
+
+    def is_visible(self) -> bool:
+        """Whether this process sees the same file."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return False
+        return (status.st_size, status.st_mtime_ns) == (self.size, self.modified)
+
+    def open(self) -> NDArray:
+        return np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What all blocks of a problem have in common but the samples."""
+
+    token: str
+    layout: Layout
+    problem: Problem
+    tol: float
+    error_weight: float
+
+
+class _Open:
+    """A problem on a worker: the dictionary once, a buffer for each thread."""
+
+    def __init__(
+        self, task: _Task, samples: NDArray, atoms: NDArray | None, excluded: NDArray
+    ) -> None:
+        atoms = samples if atoms is None else atoms
+        self.problem = BlockProblem(
+            samples, atoms, excluded, task.problem, task.tol, task.error_weight
+        )
+        self.layout = task.layout
+        self.blocks = self.problem.blocks(task.layout)
+        self.own = local()
+        with ThreadTeam(1) as team:
+            self.dictionary = self.problem.dictionary(task.layout, team)
+
+    def solve(self, index: int) -> SolvedRows:
+        if not hasattr(self.own, "buffer"):
+            self.own.buffer = self.problem.buffer(self.layout)
+        with ThreadTeam(1) as team:
+            return self.problem.solve(self.blocks[index], self.dictionary, self.own.buffer, team)
+
+
+# The problems of this process, while it is a worker.
+_open: dict[str, _Open] = {}
+_opening = Lock()
+
+
+def _solve(
+    task: _Task,
+    index: int,
+    samples: NDArray | MappedFile,
+    atoms: NDArray | MappedFile | None,
+    excluded: NDArray,
+) -> SolvedRows:
+    """Solve a block on a worker."""
+    with _opening:
+        if task.token not in _open:
+            opened = [a.open() if isinstance(a, MappedFile) else a for a in (samples, atoms)]
+            assert opened[0] is not None
+            _open[task.token] = _Open(task, opened[0], opened[1], excluded)
+        problem = _open[task.token]
+    return problem.solve(index)
+
+
+def _forget(token: str) -> None:
+    _open.pop(token, None)
+
+
+def _describe_worker(dask_worker: Any) -> tuple[str, int, int]:
+    """The host, the free memory and the number of threads of a worker."""
+    host = dask_worker.address.rpartition(":")[0]
+    return host, free_memory(), dask_worker.state.nthreads
+
+
+def _check_workers(client: Client) -> None:
+    def get_version() -> str:  # sent as code, since workers may lack this package
+        from enhg._version import __version__
+
+        return __version__
+
+    versions = client.run(get_version, on_error="return")
+    if not versions:
+        raise InputError(
+            "scheduler must have workers, got a Dask client without any; start some with: dask "
+            "worker ADDRESS",
+            parameter="scheduler",
+        )
+    for address, version in versions.items():
+        if version != __version__:
+            what = f"enhg {version}" if isinstance(version, str) else f"one without it ({version})"
+            raise InputError(
+                f"scheduler must have workers with enhg {__version__}, as here, got {what} "
+                f"at {address}",
+                parameter="scheduler",
+            )

@@ -1,0 +1,253 @@
+"""Blocks of samples: their layout, where they are solved, and those that a checkpoint has."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._checkpoint import Computation
+from enhg._memory import free_memory
+from enhg._npz import State, require_value
+from enhg.exceptions import InputError
+from enhg.representation._blocks import (
+    FIRST_CAPACITY,
+    KEPT_PRODUCTS,
+    Dictionary,
+    SolvedRows,
+    row_norms,
+    row_slices,
+    solve_block,
+)
+from enhg.representation._threads import ThreadTeam
+from enhg.representation.problem import Problem
+
+PART_OF_FREE_MEMORY = 0.5  # the default memory budget
+_MAX_BLOCK_ROWS = 512
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Division of samples into blocks, on which the rounding of the result depends.
+
+    Attributes
+    ----------
+    block_rows : int
+        Samples of a block; the last one may have fewer.
+    buffer_rows : int
+        Rows of n_atoms numbers that the solution of a block may use.
+    stores_gram : bool
+        Whether the Gram matrix of the atoms is computed and stored.
+    """
+
+    block_rows: int
+    buffer_rows: int
+    stores_gram: bool
+
+    @classmethod
+    def fitting(cls, problem: BlockProblem, budget: int, *, may_store_gram: bool) -> Layout:
+        """The layout for a memory budget in bytes."""
+        n, (m, d), itemsize = len(problem.samples), problem.atoms.shape, problem.samples.itemsize
+        row_bytes = (m + 8 * d) * itemsize + FIRST_CAPACITY * 16
+        gram_bytes = m * m * itemsize
+        if problem.error_weight:
+            may_store_gram = False
+            row_bytes += (8 + 2 * itemsize) * d  # errors, weights, coefficients of I/γₑ
+        fits = gram_bytes + min(n, _MAX_BLOCK_ROWS) * row_bytes <= budget and m <= 4 * n
+        stores_gram = may_store_gram and fits
+        if stores_gram:
+            budget -= gram_bytes
+        else:
+            row_bytes += min(m, KEPT_PRODUCTS) ** 2 * itemsize
+        n_rows = int(np.clip(budget // row_bytes, 1, _MAX_BLOCK_ROWS))
+        # Iterations on the residual use two rows for a sample.
+        spare = (budget - n_rows * row_bytes) // (problem.n_columns * itemsize)
+        buffer_rows = max(2, min(n, n_rows) + int(np.clip(spare, 0, n_rows)))
+        return cls(n_rows, buffer_rows, bool(stores_gram))
+
+    @classmethod
+    def from_state(cls, state: State) -> Layout:
+        return cls(
+            require_value(state, "block_rows", int),
+            require_value(state, "buffer_rows", int),
+            require_value(state, "stores_gram", bool),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BlockProblem:
+    """The elastic nets of samples over atoms.
+
+    Attributes
+    ----------
+    samples : ndarray of shape (n_samples, n_features)
+    atoms : ndarray of shape (n_atoms, n_features)
+        The same object as `samples` where these represent each other.
+    excluded : ndarray of shape (n_samples,)
+        The atom whose coefficient is zero for each sample; −1 for none.
+    problem : Problem
+    tol : float
+    error_weight : float
+        γₑ of sparse errors that are eliminated; 0 for none.
+    """
+
+    samples: NDArray
+    atoms: NDArray
+    excluded: NDArray
+    problem: Problem
+    tol: float
+    error_weight: float = 0.0
+
+    @property
+    def n_columns(self) -> int:
+        """Atoms, those of the sparse errors included."""
+        return len(self.atoms) + (self.atoms.shape[1] if self.error_weight else 0)
+
+    def blocks(self, layout: Layout) -> list[slice]:
+        return row_slices(len(self.samples), layout.block_rows)
+
+    def of_rows(self, rows: NDArray) -> BlockProblem:
+        """The problem of some of the samples, in float64."""
+        return BlockProblem(
+            self.samples[rows].astype(np.float64), self.atoms.astype(np.float64),
+            self.excluded[rows], self.problem, self.tol, self.error_weight,
+        )  # fmt: skip
+
+    def dictionary(self, layout: Layout, team: ThreadTeam) -> Dictionary:
+        """The atoms with what all blocks need of them."""
+        gram = np.empty((0, 0), self.atoms.dtype)
+        if layout.stores_gram:
+            gram = team.gram(self.atoms)
+        return Dictionary(self.atoms, gram, row_norms(self.atoms), self.error_weight)
+
+    def buffer(self, layout: Layout) -> NDArray:
+        """Memory for the solution of one block at a time."""
+        return np.empty((layout.buffer_rows, self.n_columns), self.samples.dtype)
+
+    def solve(
+        self, block: slice, dictionary: Dictionary, buffer: NDArray, team: ThreadTeam
+    ) -> SolvedRows:
+        """Solve one block, independently of all others."""
+        return solve_block(
+            self.samples[block], self.excluded[block], dictionary, self.problem, self.tol, buffer,
+            team,
+        )  # fmt: skip
+
+
+class Scheduler(Protocol):
+    """Where blocks are solved."""
+
+    def layout(self, problem: BlockProblem) -> Layout:
+        """The layout that suits the memory there."""
+
+    def solve(
+        self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
+    ) -> Iterator[tuple[int, SolvedRows]]:
+        """Solve the blocks of some indices; yield each with its index as soon as it is solved."""
+
+
+class Threads:
+    """Threads of this process, which solve one block after the other.
+
+    Parameters
+    ----------
+    team : ThreadTeam
+    memory_budget : int or None
+        Bytes; None for half of the free memory.
+    """
+
+    def __init__(self, team: ThreadTeam, memory_budget: int | None = None) -> None:
+        self.team = team
+        self.memory_budget = memory_budget
+
+    def layout(self, problem: BlockProblem) -> Layout:
+        budget = self.memory_budget
+        if budget is None:
+            budget = int(PART_OF_FREE_MEMORY * free_memory())
+        return Layout.fitting(problem, budget, may_store_gram=True)
+
+    def solve(
+        self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
+    ) -> Iterator[tuple[int, SolvedRows]]:
+        if not indices:
+            return
+        dictionary, buffer = problem.dictionary(layout, self.team), problem.buffer(layout)
+        blocks = problem.blocks(layout)
+        for index in indices:
+            yield index, problem.solve(blocks[index], dictionary, buffer, self.team)
+
+
+def active_client() -> Any:
+    """The active Dask client of this process, or None; also None within a task of a worker."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    with suppress(ValueError):  # not within a task
+        distributed.get_worker()
+        return None
+    with suppress(ValueError):  # there is none
+        return distributed.default_client()
+    return None
+
+
+def make_scheduler(scheduler: Any, team: ThreadTeam, memory_budget: int | None) -> Scheduler:
+    """The scheduler for the parameter `scheduler` of `self_representation`."""
+    if isinstance(scheduler, str) and scheduler in ("auto", "threads"):
+        scheduler = active_client() if scheduler == "auto" else None
+        if scheduler is None:
+            return Threads(team, memory_budget)
+    distributed = sys.modules.get("distributed")
+    if distributed is None or not isinstance(scheduler, distributed.Client):
+        raise InputError(
+            'scheduler must be "auto", "threads" or a client of dask.distributed, got '
+            f"{scheduler!r}",
+            parameter="scheduler",
+        )
+    from enhg.representation._dask import DaskWorkers
+
+    return DaskWorkers(scheduler, memory_budget)
+
+
+def solve_blocks(
+    problem: BlockProblem,
+    scheduler: Scheduler,
+    parts: Computation,
+    name: str,
+    report: Callable[[int, int], None],
+) -> SolvedRows:
+    """Solve all blocks that are not among the finished parts, and store each of them there.
+
+    Parameters
+    ----------
+    problem : BlockProblem
+    scheduler : Scheduler
+    parts : Computation
+        Blocks that were solved before.
+    name : str
+        The beginning of the names of the blocks among the parts.
+    report : callable
+        Receives (samples done, samples).
+    """
+    stored = parts.get(f"{name}-layout", lambda: asdict(scheduler.layout(problem)))
+    layout = Layout.from_state(stored)
+    blocks = problem.blocks(layout)
+    n_atoms, n_rows = len(problem.atoms), [block.stop - block.start for block in blocks]
+    solved = {}
+    for index in range(len(blocks)):
+        state = parts.load(f"{name}-{index}")
+        with suppress(InputError):  # a block of other rows: to be solved again
+            if state is not None and state.pop("layout", None) == stored:
+                solved[index] = SolvedRows.from_state(state, (n_rows[index], n_atoms))
+    missing = [index for index in range(len(blocks)) if index not in solved]
+    done = sum(n_rows[index] for index in solved)
+    for index, rows in scheduler.solve(problem, layout, missing):
+        solved[index] = rows
+        parts.store(f"{name}-{index}", {"layout": stored, **rows.to_state()})
+        done += n_rows[index]
+        report(done, len(problem.samples))
+    return SolvedRows.stack([solved[index] for index in range(len(blocks))])
