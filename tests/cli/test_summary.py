@@ -96,6 +96,28 @@ def test_summary_of_several_to_check_and_of_no_prediction():
     assert rows["how sure"] == "no label was predicted"
 
 
+@pytest.mark.parametrize(
+    ("median", "threshold", "text"),
+    [
+        (0.9999, 0.998, "over 99%; check the 2 least sure ones first (below 100%)"),
+        (1.0, 0.4, "100%; check the 2 least sure ones first (40% or less)"),
+        (0.004, 0.001, "under 1%; check the 2 least sure ones first (under 1%)"),
+    ],
+)
+def test_percentages_are_not_rounded_to_all_or_nothing(median, threshold, text):
+    confidence = np.array([median, threshold / 2, threshold])
+    columns = replace(COLUMNS, confidence=confidence, low_confidence=np.array([False, True, True]))
+    run = replace(CLUSTERED, samples=columns, median_confidence=median)
+    assert dict(summary.rows(run))["how sure"].startswith(f"half of the images {text}")
+
+
+def test_nearly_all_labels_are_not_all():
+    figures = replace(CLUSTERED.input, n_samples=10_000)
+    spreading = Spreading({"poisson": 1.0}, 9999, 0)
+    run = replace(CLUSTERED, grouping="class", input=figures, spreading=spreading)
+    assert dict(summary.rows(run))["classes"] == "2, from 9999 labels (over 99.9%)"
+
+
 def test_summary_of_an_estimate_that_is_not_reliable():
     run = replace(CLUSTERED, estimate=Estimate(2, 3, False))
     assert dict(summary.rows(run))["clusters"].startswith(

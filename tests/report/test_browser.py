@@ -50,6 +50,13 @@ def test_panel_shows_the_hyperedge(opened, digits, text):
     assert len(browser.find_elements("css selector", "#panel .triple .picture")) == 3
 
 
+def test_percentages_below_all(opened):
+    shown = opened().execute_script("return [0.0042, 0.42, 0.9949, 0.9951, 0.9999, 1].map(percent)")
+    assert [text.replace("\u202f", " ") for text in shown] == [
+        "0.4 %", "42 %", "99 %", "over 99 %", "over 99 %", "100 %",
+    ]  # fmt: skip
+
+
 def test_keyboard(opened, digits, text, press):
     samples, model = digits.samples, digits.model
     browser = opened()

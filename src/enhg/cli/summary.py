@@ -145,6 +145,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent; 0 and 100 % only where it is, to the four decimals of the tables.
+
+    >>> percent(0.42), percent(1.0), percent(0.998), percent(0.0005), percent(0.9996, 1)
+    ('42%', '100%', 'over 99%', 'under 1%', 'over 99.9%')
+    """
+    text = f"{share:.{digits}%}"
+    step = 10.0**-digits
+    if text == f"{1:.{digits}%}" and round(share, 4) < 1:
+        return f"over {100 - step:.{digits}f}%"
+    if text == f"{0:.{digits}%}" and round(share, 4) > 0:
+        return f"under {step:.{digits}f}%"
+    return text
+
+
 def _noun(run: Run) -> str:
     """What a sample is called: an image if it is known to be one."""
     is_image = run.input.image_shape is not None or run.input.has_photos
@@ -179,14 +194,18 @@ def _confidence_text(run: Run) -> str:
         return "no label was predicted"
     low = int(run.samples.low_confidence.sum())
     if not low:
-        return f"all {run.median_confidence:.0%}"
-    half = f"half of the {_noun(run)}s at least {run.median_confidence:.0%}"
+        return f"all {percent(run.median_confidence)}"
+    median, threshold = percent(run.median_confidence), percent(run.confidence_threshold)
+    if median[0].isdigit() and median != "100%":
+        median = f"at least {median}"
+    half = f"half of the {_noun(run)}s {median}"
     if low == 1:
-        return f"{half}; check the least sure one first ({run.confidence_threshold:.0%})"
-    return (
-        f"{half}; check the {low} least sure ones first ({run.confidence_threshold:.0%} or less): "
-        "the report lists them"
-    )
+        return f"{half}; check the least sure one first ({threshold})"
+    if threshold[0].isdigit():
+        threshold += " or less"
+    elif threshold.startswith("over"):
+        threshold = "below 100%"
+    return f"{half}; check the {low} least sure ones first ({threshold}): the report lists them"
 
 
 def _details_text(run: Run) -> str:
@@ -208,7 +227,7 @@ def _groups_text(run: Run) -> str:
     if run.spreading is not None:
         labels = counted(run.spreading.n_given, "label")
         share = run.spreading.n_given / run.input.n_samples
-        return f"{count}, from {labels} ({share:.1%})"
+        return f"{count}, from {labels} ({percent(share, 1)})"
     estimate = ""
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"

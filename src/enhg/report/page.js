@@ -28,7 +28,8 @@ function make(tag, properties = {}, ...inside) {
 
 const number = (n) => (n < 10000 ? `${n}` : `${n}`.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
 const counted = (n, word) => `${number(n)} ${word}${n === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
-const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u202f%`;
+const percent = (share) => (share >= 0.995 && share < 1 ? "over 99\u202f%"
+  : `${(100 * share).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u202f%`);
 const score = (value) => value.toFixed(2);
 const signed = (z) => `${z < 0 ? "−" : "+"}${Math.abs(z).toFixed(3)}`;
 const range = (n) => Array.from({ length: n }, (_, i) => i);
