@@ -123,8 +123,11 @@ def test_samples_without_representation_are_alone(samples, weighting, membership
     X[-2, -1] = 1  # orthogonal to all; the last is zero
     rule = HyperedgeRule("top", 10, weighting=weighting, membership=membership)
     structure = ElasticNetHypergraph(hyperedges=rule, preprocessing="none")
-    with pytest.warns(UserWarning, match="2 of 38 samples are not represented by any other"):
+    with pytest.warns(
+        UserWarning, match="2 of 38 samples are not represented by any other"
+    ) as caught:
         edges = structure.fit(X).graph_.edges()
+    assert caught[0].filename == __file__
     for alone in (len(X) - 2, len(X) - 1):
         assert edges[alone].tolist() == [alone]
         assert sum(alone in edge for edge in edges) == 1

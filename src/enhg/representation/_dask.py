@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock, local
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from distributed import Client, Future, KilledWorker, as_completed, wait
+from distributed import Client, Future, KilledWorker, as_completed
 from numpy.typing import NDArray
 
 from enhg._memory import free_memory
@@ -23,6 +24,7 @@ from enhg.representation.problem import Problem
 from enhg.representation.scheduling import PART_OF_FREE_MEMORY, BlockProblem, Layout
 
 _ATTEMPTS = 3  # to send samples whose last copy was lost with a worker
+_WAITING_SECONDS = 60  # for another worker when all are lost
 
 
 class DaskWorkers:
@@ -56,13 +58,15 @@ class DaskWorkers:
         self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
     ) -> Iterator[tuple[int, SolvedRows]]:
         missing = list(indices)
-        for attempt in range(_ATTEMPTS):
-            for index, rows in self._solve_once(problem, layout, missing):
+        for _ in range(_ATTEMPTS):
+            for index, rows in self._solve_once(problem, layout, tuple(missing)):
                 missing.remove(index)
                 yield index, rows
             if not missing:
                 return
-            if attempt == _ATTEMPTS - 1 or not self.client.ncores():
+            with suppress(TimeoutError):
+                self.client.wait_for_workers(1, timeout=_WAITING_SECONDS)
+            if not self.client.ncores():
                 break
         raise InputError(
             f"scheduler must have workers that keep running, got {len(self.client.ncores())} "
@@ -85,7 +89,7 @@ class DaskWorkers:
             for index in indices
         }
         try:
-            for future in as_completed(list(pending)):
+            for future in as_completed(list(pending), loop=self.client.loop):
                 index = pending.pop(future)
                 if future.status == "finished":
                     yield index, future.result()
@@ -94,7 +98,6 @@ class DaskWorkers:
                 future.release()
         finally:
             self.client.cancel(list(pending))
-            wait(list(pending))
             self.client.run(_forget, task.token)
 
     def _send(self, array: NDArray) -> MappedFile | Future:

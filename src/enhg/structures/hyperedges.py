@@ -295,7 +295,7 @@ def warn_of_empty_rows(coefficients: sparse.csr_array) -> None:
                 "raise {error_weight}",
                 "check that the samples are neither zero nor constant",
             ),
-            stacklevel=4,
+            stacklevel=6,
         )
 
 

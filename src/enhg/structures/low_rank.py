@@ -100,7 +100,7 @@ class LowRankGraph(Structure):
                     f"raise {{error_weight}} (it is {self.error_weight:g})",
                     "check that the samples are neither zero nor constant",
                 ),
-                stacklevel=3,
+                stacklevel=5,
             )
         rows = self.low_rank_.right.T * np.sqrt(self.low_rank_.values)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -1,0 +1,245 @@
+"""Blocks of samples solved by Dask workers: processes on this machine."""
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from enhg import ElasticNetHypergraph, HypergraphClustering
+from enhg.exceptions import InputError
+from enhg.representation import scheduling
+from enhg.representation.solver import self_representation
+
+distributed = pytest.importorskip("distributed")
+
+from enhg.representation import _dask  # noqa: E402 (needs distributed)
+
+X = load_digits().data[:600].astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(scheduling, "_MAX_BLOCK_ROWS", 50)
+
+
+def equal(a, b):
+    return (a.coefficients != b.coefficients).nnz == 0 and np.array_equal(
+        a.certificate, b.certificate
+    )
+
+
+def test_one_worker_equals_two(client):
+    two = self_representation(X, scheduler=client)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster:
+        one = self_representation(X, scheduler=cluster.get_client())
+    assert equal(one, two)
+    threads = self_representation(X, scheduler="threads")
+    assert two.certificate.max() <= 1e-4
+    np.testing.assert_allclose(
+        two.coefficients.toarray(), threads.coefficients.toarray(), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"loss": "norm", "gamma": 5.0},
+        {"error_weight": 0.5},
+        {"loss": "norm", "gamma": 5.0, "error_weight": 0.5},
+        {"dictionary": X[300:]},
+        {"gamma": 3000.0, "lam": 0.01, "tol": 1e-6},  # partly in float64
+    ],
+)
+def test_every_problem_equals_threads(client, options):
+    ours = self_representation(X[:300], scheduler=client, **options)
+    threads = self_representation(X[:300], scheduler="threads", **options)
+    difference = np.abs((ours.coefficients - threads.coefficients).toarray())
+    assert difference.max() <= 0.02 * np.abs(threads.coefficients.data).max()
+    assert ours.certificate.max() <= options.get("tol", 1e-4)
+    if threads.sparse_errors is not None:
+        np.testing.assert_allclose(
+            ours.sparse_errors.toarray(), threads.sparse_errors.toarray(), atol=0.02
+        )
+
+
+def test_an_active_client_is_used(client, monkeypatch):
+    used, send = [], _dask.DaskWorkers._send
+
+    def counted(self, array):
+        used.append(array.shape)
+        return send(self, array)
+
+    monkeypatch.setattr(_dask.DaskWorkers, "_send", counted)
+    self_representation(X)
+    assert used == []
+    with client.as_current():
+        self_representation(X)
+        assert used == [X.shape, (len(X),)]
+        self_representation(X, scheduler="threads")
+        model = HypergraphClustering(4, random_state=0).fit(X)
+        assert used[2:] == [X.shape, (len(X),)]  # the choice of preprocessing stays here
+        model.predict(X[:20])
+        assert len(used) == 7
+
+
+def test_samples_are_not_in_the_tasks(client):
+    sizes = []
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(client, name)
+
+        def submit(self, function, *arguments, **options):
+            sizes.append(len(distributed.protocol.dumps(arguments)[0]))
+            assert not any(isinstance(argument, np.ndarray) for argument in arguments)
+            return client.submit(function, *arguments, **options)
+
+    workers = _dask.DaskWorkers(Counting())
+    problem = scheduling.BlockProblem(
+        X, X, np.arange(len(X)), scheduling.Problem(10.0, 5.0, "squared", "relative"), 1e-4
+    )
+    layout = workers.layout(problem)
+    assert not layout.stores_gram
+    assert len(list(workers.solve(problem, layout, range(12)))) == len(sizes) == 12
+    assert not any(client.run(lambda: dict(_dask._open)).values())  # nothing stays
+
+
+def test_memory_mapped_samples_are_opened_by_workers(client, tmp_path, monkeypatch):
+    np.save(tmp_path / "samples.npy", X)
+    mapped = np.load(tmp_path / "samples.npy", mmap_mode="r")
+    scattered = []
+    scatter = distributed.Client.scatter
+
+    def counted(self, data, **options):
+        scattered.append(data[0].shape)
+        return scatter(self, data, **options)
+
+    monkeypatch.setattr(distributed.Client, "scatter", counted)
+    ours = self_representation(mapped, scheduler=client)
+    assert scattered == [(len(X),)]
+    assert equal(ours, self_representation(X, scheduler=client))
+    part = _dask.MappedFile.from_array(mapped[5:])
+    assert part is None
+    assert _dask.MappedFile.from_array(X) is None
+    file = _dask.MappedFile.from_array(np.asarray(mapped))
+    np.testing.assert_array_equal(file.open(), X)
+    os.utime(tmp_path / "samples.npy", ns=(0, 0))
+    assert not file.is_visible()
+
+
+def test_a_killed_worker_costs_only_its_blocks(monkeypatch, tmp_path):
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        client = cluster.get_client()
+        plain = self_representation(X, scheduler=client)
+        victims = list(client.run(os.getpid).values())
+        done = []
+
+        def kill_one(n_done, total):
+            done.append(n_done)
+            if len(done) == 2:
+                os.kill(victims[0], signal.SIGKILL)
+
+        assert equal(plain, self_representation(X, scheduler=client, progress=kill_one))
+        assert done[-1] == len(X)
+        assert len(done) == 12  # every block arrives once
+
+
+def test_all_workers_killed(tmp_path):
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        client = cluster.get_client()
+        plain = self_representation(X, scheduler=client)
+        done = []
+
+        def kill_all(n_done, total):
+            done.append(n_done)
+            if len(done) == 3:
+                for process in client.run(os.getpid).values():
+                    os.kill(process, signal.SIGKILL)
+
+        # The nanny starts another worker, which receives the samples again.
+        assert equal(plain, self_representation(X, scheduler=client, progress=kill_all))
+        assert len(done) == 12
+
+
+def test_checkpoint_of_workers(client, tmp_path):
+    plain = self_representation(X, scheduler=client, checkpoint=tmp_path)
+    for name in ("float32-3.npz", "float32-7.npz"):
+        (tmp_path / "representation" / name).unlink()
+    assert equal(plain, self_representation(X, scheduler=client, checkpoint=tmp_path))
+
+
+def test_errors_of_workers_arrive(client, monkeypatch):
+    problem = scheduling.BlockProblem(
+        X, X[:, :5], np.arange(len(X)), scheduling.Problem(10.0, 5.0, "squared", "relative"), 1e-4
+    )
+    with pytest.raises(ValueError, match="matmul"):
+        list(_dask.DaskWorkers(client).solve(problem, scheduling.Layout(50, 100, False), [0]))
+
+
+def test_structures_use_the_client(client):
+    with client.as_current():
+        ours = ElasticNetHypergraph().fit(X)
+    threads = ElasticNetHypergraph().fit(X)
+    difference = np.abs((ours.graph_.incidence - threads.graph_.incidence).toarray())
+    assert difference.mean() < 1e-3 * threads.graph_.incidence.toarray().mean()
+
+
+def test_scheduler_must_be_one():
+    with pytest.raises(InputError, match="scheduler must be") as error:
+        self_representation(X, scheduler="processes")
+    assert error.value.parameter == "scheduler"
+    with pytest.raises(InputError, match="a client of dask"), ThreadPoolExecutor() as pool:
+        self_representation(X, scheduler=pool)
+
+
+def test_client_without_workers():
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(InputError, match="must have workers, got a Dask client without any"),
+    ):
+        self_representation(X, scheduler=cluster.get_client())
+
+
+def test_workers_of_another_version(client, monkeypatch):
+    monkeypatch.setattr(_dask, "__version__", "0.0.1")
+    with pytest.raises(InputError, match=r"workers with enhg 0\.0\.1, as here, got enhg 0\."):
+        self_representation(X, scheduler=client)
+
+
+def test_workers_without_the_package(client):
+    def hide():
+        import sys
+
+        sys.modules["enhg._version"] = None
+
+    def show():
+        import sys
+
+        del sys.modules["enhg._version"]
+
+    client.run(hide)
+    try:
+        with pytest.raises(InputError, match=r"got one without it .*enhg\._version"):
+            self_representation(X, scheduler=client)
+    finally:
+        client.run(show)
