@@ -210,7 +210,8 @@ def test_strict_refuses_broken_images_and_names_all(tmp_path, damaged, fails, fe
     message = fails("cluster", damaged, *words)
     assert "2 images cannot be read" in message
     assert "broken.jpg (" in message
-    assert "empty.png (empty file)" in message
+    assert "empty.png (empty file); repair, remove or skip them" in message
+    assert message.endswith("(without --strict they are skipped)\n")
     assert not (tmp_path / "out").exists()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -283,20 +284,22 @@ def _image_features(reading: Reading, kind: str) -> ImageFeatures:
 def _extract(reading: Reading, features: ImageFeatures, progress: Any, purpose: Purpose) -> Samples:
     from enhg.features import extract
 
-    return extract(
-        reading.listing, features, cache=_cache(reading), on_unreadable=_on_unreadable(reading),
-        n_jobs=reading.jobs, progress=progress, purpose=purpose,
-    )  # fmt: skip
+    with _strictness_named():
+        return extract(
+            reading.listing, features, cache=_cache(reading), on_unreadable=_on_unreadable(reading),
+            n_jobs=reading.jobs, progress=progress, purpose=purpose,
+        )  # fmt: skip
 
 
 def _read_pixels(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
     from enhg.io import read_samples
 
-    return read_samples(
-        reading.source, key=reading.key, size=reading.size, gray=not reading.color,
-        on_unreadable=_on_unreadable(reading), n_jobs=reading.jobs, progress=progress,
-        cache=_cache(reading), purpose=purpose,
-    )  # fmt: skip
+    with _strictness_named():
+        return read_samples(
+            reading.source, key=reading.key, size=reading.size, gray=not reading.color,
+            on_unreadable=_on_unreadable(reading), n_jobs=reading.jobs, progress=progress,
+            cache=_cache(reading), purpose=purpose,
+        )  # fmt: skip
 
 
 def _cache(reading: Reading) -> FeatureCache | None:
@@ -307,6 +310,17 @@ def _cache(reading: Reading) -> FeatureCache | None:
 
 def _on_unreadable(reading: Reading) -> Literal["skip", "raise"]:
     return "raise" if reading.strict else "skip"
+
+
+@contextmanager
+def _strictness_named() -> Iterator[None]:
+    """Say in the error about unreadable images which option makes it one."""
+    try:
+        yield
+    except InputError as error:
+        if error.parameter != "on_unreadable":
+            raise
+        raise InputError(f"{error} (without --strict they are skipped)") from error
 
 
 def _read_file(reading: Reading, progress: Any) -> Samples:
