@@ -207,6 +207,12 @@ def test_archive_whose_parts_do_not_fit(files, folder):
     assert fill(FeatureCache(folder), files) == 10
 
 
+def test_rows_of_another_length_are_passed_over(files, folder):
+    fill(FeatureCache(folder), files)
+    assert FeatureCache(folder).lookup(files, RECIPE, 5) != [None] * 20
+    assert FeatureCache(folder).lookup(files, RECIPE, 6) == [None] * 20
+
+
 def test_no_pickle_is_loaded(files, folder):
     fill(FeatureCache(folder), files)
     (path,) = folder.glob("features-*")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from enhg._npz import read_archive, write_archive
 from enhg.io import FeatureCache, images, read_samples
 
 RNG = np.random.default_rng(0)
@@ -60,6 +61,19 @@ def test_pixels_from_the_cache_are_those_of_the_files(album, tmp_path, decoded, 
     shallow = read_samples(album, cache=FeatureCache(cache), **options)
     assert shallow.X.dtype == np.uint8
     assert_equal(shallow, read_samples(album, **options))
+
+
+@pytest.mark.parametrize("length", [1, 41, 43])
+def test_rows_of_another_length_in_the_cache_are_made_again(album, tmp_path, length):
+    expected = read_samples(album)
+    read_samples(album, cache=FeatureCache(tmp_path / "cache"))
+    for file in (tmp_path / "cache").glob("features-*"):
+        with file.open("rb") as stream:
+            state = read_archive(stream, "enhg.FeatureCache", 1)
+        state["features"] = np.resize(state["features"], (len(state["digests"]), length))
+        write_archive(file, "enhg.FeatureCache", 1, state, overwrite=True)
+    for _ in range(2):  # the second time from what the first added
+        assert_equal(read_samples(album, cache=FeatureCache(tmp_path / "cache")), expected)
 
 
 def test_pixels_of_another_kind_are_read_again(album, tmp_path, decoded):

@@ -85,6 +85,7 @@ def extract(
 
     recipe = features.recipe()
     samples = read_image_samples(
-        listing, read, recipe, cache=cache, on_unreadable=on_unreadable, progress=progress
-    )
+        listing, read, recipe, extractor.n_features, cache=cache, on_unreadable=on_unreadable,
+        progress=progress,
+    )  # fmt: skip
     return replace(samples, recipe=recipe)

@@ -57,7 +57,9 @@ class FeatureCache:
         self._stamps: dict[Path, Stamp] = {}
         self._is_writable = True
 
-    def lookup(self, files: Sequence[Path], recipe: dict[str, Any]) -> list[CachedImage | None]:
+    def lookup(
+        self, files: Sequence[Path], recipe: dict[str, Any], n_features: int | None = None
+    ) -> list[CachedImage | None]:
         """Return what is kept of each file, or None.
 
         A file with the path, length and time of the last run is not opened. Other files are read
@@ -68,11 +70,14 @@ class FeatureCache:
         files : sequence of Path
         recipe : dict
             What identifies the features, as values of JSON; that of `ImageFeatures.recipe`.
+        n_features : int, optional
+            The length of a row of features: what has another length is passed over as damaged.
         """
         digests = self._digests(files)
         wanted = set(digests) - {None}
         key = _key(recipe)
-        vectors = dict(self._read(_prefix(key), partial(_vector_rows, key=key, wanted=wanted)))
+        rows = partial(_vector_rows, key=key, wanted=wanted, n_features=n_features)
+        vectors = dict(self._read(_prefix(key), rows))
         images = dict(self._read("images", partial(_image_rows, wanted=wanted & vectors.keys())))
         return [
             CachedImage(vectors[digest], images[digest][0], digest, images[digest][1])
@@ -215,10 +220,12 @@ def _index_rows(state: State) -> list[tuple[str, tuple[Stamp, str]]]:
     ]
 
 
-def _vector_rows(state: State, *, key: str, wanted: Set[Any]) -> list[tuple[str, NDArray[Any]]]:
+def _vector_rows(
+    state: State, *, key: str, wanted: Set[Any], n_features: int | None
+) -> list[tuple[str, NDArray[Any]]]:
     require(require_value(state, "recipe", str) == key, "recipe")
     digests = _digest_list(state)
-    features = require_array(state, "features", (len(digests), None), "fu")
+    features = require_array(state, "features", (len(digests), n_features), "fu")
     rows = [row for row, digest in enumerate(digests) if digest in wanted]
     return [(digests[row], vector) for row, vector in zip(rows, features[rows], strict=True)]
 

@@ -115,6 +115,7 @@ def read_image_samples(
     listing: ImageFolder,
     read: Reader,
     recipe: dict[str, Any],
+    n_features: int,
     *,
     cache: FeatureCache | None,
     on_unreadable: OnUnreadable,
@@ -129,6 +130,8 @@ def read_image_samples(
         Gives for each of some files, in order, the image with its row as value, or `Skipped`.
     recipe : dict
         What identifies the rows in the cache.
+    n_features : int
+        Length of a row.
     cache : FeatureCache or None
         Images in it are not read again; new ones are added to it.
     on_unreadable : {"skip", "raise"}
@@ -138,7 +141,7 @@ def read_image_samples(
     """
     images: list[CachedImage | Skipped | None] = [None] * len(listing.files)
     if cache is not None:
-        images = [*cache.lookup(listing.files, recipe)]
+        images = [*cache.lookup(listing.files, recipe, n_features)]
     _read_missing(images, listing, read, recipe, cache, progress)
     kept = [(at, image) for at, image in enumerate(images) if isinstance(image, ReadImage)]
     skipped = sort_skipped(

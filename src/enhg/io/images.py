@@ -257,8 +257,9 @@ def read_folder(
     )
     recipe = {"model": "pixels", "version": _PIXELS_VERSION, "size": [*size], "gray": gray}
     samples = read_image_samples(
-        listing, read, recipe, cache=cache, on_unreadable=on_unreadable, progress=progress
-    )
+        listing, read, recipe, prod(shape), cache=cache, on_unreadable=on_unreadable,
+        progress=progress,
+    )  # fmt: skip
     return replace(samples, image_shape=shape)
 
 
