@@ -55,6 +55,23 @@ def test_advice_names_parameters_or_what_sets_them(advice, library, program):
     assert message.phrased({"gamma": "-g", "k": "-k"}.get) == program
 
 
+@pytest.mark.parametrize(
+    ("rows", "library", "program"),
+    [
+        ([], "alone; wait", "alone; wait"),
+        ([1], "alone: row 1; wait", "alone: {b}; wait"),
+        ([0, 1, 3], "alone: rows 0, 1, 3; wait", "alone: a, {b}, d; wait"),
+        (range(5), "alone: rows 0, 1, 2 and 2 more; wait", "alone: a, {b}, c and 2 more; wait"),
+    ],
+)
+def test_samples_are_named_by_rows_or_by_the_program(rows, library, program):
+    message = Advised("alone", "wait", rows=rows)
+    assert message == library
+    assert message.phrased({}.get, ["a", "{b}", "c", "d", "e"]) == program
+    copy = pickle.loads(pickle.dumps(message))
+    assert (copy, copy.rows, copy.phrased({}.get)) == (message, tuple(rows), library)
+
+
 def test_facts_may_hold_braces():
     assert Advised("{odd} name", "rename {key}") == "{odd} name; rename key"
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Self
+
+_MOST_ROWS = 3  # that a warning names
 
 
 class InputError(ValueError):
@@ -42,8 +44,8 @@ class MissingDependencyError(ImportError):
 class Advised(str):
     """Message of a warning: what happened, and what can be changed about it.
 
-    As a string it names parameters of the library. A program that has other names for them, such
-    as options, phrases the message anew.
+    As a string it names parameters of the library and rows of the samples. A program that has other
+    names for them, such as options and files, phrases the message anew.
 
     Parameters
     ----------
@@ -52,11 +54,14 @@ class Advised(str):
     *advice : str
         Ways to change it, of which one may suffice. A parameter is in braces: ``{gamma}``, or
         ``{structure__gamma}`` for gamma of the parameter structure, as in scikit-learn.
+    rows : sequence of int, optional
+        The samples that the fact is about; the first three are named.
 
     Attributes
     ----------
     fact : str
     advice : tuple of str
+    rows : tuple of int
 
     Examples
     --------
@@ -65,29 +70,49 @@ class Advised(str):
     'a sample is alone; raise gamma, lower lam, or remove it'
     >>> message.phrased({"gamma": "--gamma"}.get)
     'a sample is alone; raise --gamma or remove it'
+    >>> message = Advised("some samples are alone", "remove them", rows=[0, 2])
+    >>> message
+    'some samples are alone: rows 0, 2; remove them'
+    >>> message.phrased({}.get, ["a.jpg", "b.jpg", "c.jpg"])
+    'some samples are alone: a.jpg, c.jpg; remove them'
     """
 
     fact: str
     advice: tuple[str, ...]
+    rows: tuple[int, ...]
 
-    def __new__(cls, fact: str, *advice: str) -> Self:
-        message = super().__new__(cls, _phrase(fact, advice, _nested_name))
-        message.fact, message.advice = fact, advice
+    def __new__(cls, fact: str, *advice: str, rows: Sequence[int] = ()) -> Self:
+        about = fact + _listed(rows, ())
+        message = super().__new__(cls, _phrase(about, advice, _nested_name))
+        message.fact, message.advice, message.rows = fact, advice, tuple(rows)
         return message
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
-        return type(self), (self.fact, *self.advice)
+    def __getnewargs_ex__(self) -> tuple[tuple[str, ...], dict[str, tuple[int, ...]]]:
+        return (self.fact, *self.advice), {"rows": self.rows}
 
-    def phrased(self, name: Callable[[str], str | None]) -> str:
-        """Return the message with other names of the parameters.
+    def phrased(self, name: Callable[[str], str | None], samples: Sequence[str] = ()) -> str:
+        """Return the message with other names of the parameters and of the samples.
 
         Parameters
         ----------
         name : callable
             Gives the name of a parameter (gamma for ``{structure__gamma}``), or None if it cannot
             be changed: advice to change it is left out.
+        samples : sequence of str, optional
+            The names of all samples; their rows by default.
         """
-        return _phrase(self.fact, self.advice, lambda nested: name(nested.split("__")[-1]))
+        about = self.fact + _listed(self.rows, samples)
+        return _phrase(about, self.advice, lambda nested: name(nested.split("__")[-1]))
+
+
+def _listed(rows: Sequence[int], samples: Sequence[str]) -> str:
+    """The first few of some samples, by their names if these are known."""
+    if not rows:
+        return ""
+    names = ", ".join(str(samples[row] if samples else row) for row in rows[:_MOST_ROWS])
+    more = f" and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
+    kind = "" if samples else "row " if len(rows) == 1 else "rows "
+    return f": {kind}{names}{more}"
 
 
 def _phrase(fact: str, advice: tuple[str, ...], name: Callable[[str], str | None]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from PIL import Image
 from sklearn.datasets import load_digits
 
 from enhg import Hypergraph
@@ -60,10 +61,23 @@ def test_samples_that_no_label_reaches(tmp_path, run, table, islands):
     assert [row["label"] for row in rows] == ["5"] * 8 + ["6"] * 8 + [""] * 8
     assert {row["confidence"] for row in rows[16:]} == {"0.0000"}
     assert "unreached   8 samples" in result.stdout
-    assert "warning: no label reaches 8 of 24 samples" in result.stderr
+    assert "warning: no label reaches 8 of 24 samples, which are not connected" in result.stderr
     assert result.stderr.endswith(
-        "; label one of them, link every sample to more others (--members), or increase --alpha\n"
+        ": rows 16, 17, 18 and 5 more; label some of them or link every sample to more others "
+        "(--members)\n"
     )
+
+
+def test_files_that_no_label_reaches_are_named(tmp_path, run, islands):
+    folder = tmp_path / "islands"
+    folder.mkdir()
+    for i, row in enumerate(islands(3)):
+        Image.fromarray((128 + 10 * row).astype(np.uint8).reshape(6, 10)).save(folder / f"{i}.png")
+    (tmp_path / "some.csv").write_text("name,label\n0.png,five\n8.png,six\n")
+    words = ["--labels", tmp_path / "some.csv", "-o", tmp_path / "out", "--members", 3]
+    result = run("classify", folder, *words)
+    assert result.exit_code == 0, result.output
+    assert ": 16.png, 17.png, 18.png and 5 more; label some of them" in result.stderr
 
 
 def test_labels_of_every_sample_leave_nothing_to_score(tmp_path, digits, run):

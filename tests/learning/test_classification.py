@@ -170,9 +170,11 @@ def test_unknown_class_balance():
     ],
 )
 def test_components_without_a_label_are_reported(y, mark, class_balance):
-    with pytest.warns(UserWarning, match=r"no label reaches 4 of 10 samples.*row 6\)") as caught:
+    with pytest.warns(UserWarning, match="no label reaches 4 of 10 samples, which are") as caught:
         model = on(THREE_COMPONENTS, class_balance=class_balance).fit(TEN, y)
-    assert "label one of them" in str(caught[0].message)
+    text = str(caught[0].message)
+    assert ": rows 6, 7, 8 and 1 more; label some of them or link every sample to more" in text
+    assert "alpha" not in text  # which does not connect what is separate
     assert model.unreached_.tolist() == [False] * 6 + [True] * 4
     assert model.transduction_[6:].tolist() == [mark] * 4
     assert model.transduction_[:3].tolist() == [y[0]] * 3

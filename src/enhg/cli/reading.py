@@ -113,6 +113,8 @@ def read(stages: Stages, reading: Reading) -> Samples:
         samples = _read(reading, progress, SORTING)
         if len(samples.X) < 2:
             raise _too_few(samples)
+    if any(name != str(row) for row, name in enumerate(samples.names)):
+        stages.sample_names = samples.names
     return samples
 
 

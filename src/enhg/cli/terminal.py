@@ -99,6 +99,8 @@ class Stages:
     options : dict of str to str or None
         `options_of` the command, which warnings name in place of the parameters of the library;
         None if they keep naming these.
+    sample_names : sequence of str
+        Names of the samples, which warnings name in place of their rows; empty if they have none.
     times : list of (str, float)
         Names and seconds of the stages so far.
     warnings : list of str
@@ -107,6 +109,7 @@ class Stages:
     quiet: bool
     as_json: bool = False
     options: dict[str, str] | None = None
+    sample_names: Sequence[str] = ()
     times: list[tuple[str, float]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -147,10 +150,11 @@ class Stages:
             typer.echo(f"warning: {printable(text)}", err=True)
 
     def _phrased(self, warning: Warning | str) -> str:
-        """The text of a warning, with options in place of the parameters of the library."""
+        """The text of a warning, with options in place of the parameters of the library, and names
+        of the samples in place of their rows."""
         message = warning.args[0] if isinstance(warning, Warning) and warning.args else warning
         if isinstance(message, Advised) and self.options is not None:
-            return message.phrased(self.options.get)
+            return message.phrased(self.options.get, self.sample_names)
         return str(message)
 
     @contextmanager

@@ -257,13 +257,18 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def _warn_of_unreached(self) -> None:
+        rows = np.flatnonzero(self.unreached_)
+        _, component = self.graph_.connected_components()
+        separate = ~np.isin(component[rows], component[self.labeled_indices_])
+        advice = ["label some of them", MORE_MEMBERS]
+        if not separate.all() and self.method_weights_.keys() != {"poisson"}:
+            advice.append("increase {alpha}")
+        why = ", which are not connected with any labeled one" if separate.all() else ""
         warnings.warn(
             Advised(
-                f"no label reaches {int(self.unreached_.sum())} of {len(self.unreached_)} samples "
-                f"(the first is row {int(np.argmax(self.unreached_))}): they get no label",
-                "label one of them",
-                MORE_MEMBERS,
-                *(["increase {alpha}"] if self.method_weights_.keys() != {"poisson"} else []),
+                f"no label reaches {len(rows)} of {len(self.unreached_)} samples{why}",
+                *advice,
+                rows=rows.tolist(),
             ),
             stacklevel=3,
         )
