@@ -13,9 +13,10 @@ from typing import Any
 
 from benchmarks import measure
 from benchmarks.baselines import require_baselines
+from benchmarks.outcomes import Options
 from benchmarks.page import write_page
 from benchmarks.report import describe, is_met, write_atomically, write_report
-from benchmarks.suite import BENCHMARKS, Options
+from benchmarks.suite import BENCHMARKS
 
 _HERE = Path(__file__).resolve().parent
 _RESULTS = _HERE / "results"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,9 @@ from numpy.typing import NDArray
 import enhg
 from benchmarks import measure
 from benchmarks.baselines import BASELINES, run_accurately
+from benchmarks.outcomes import Options, Outcome, Record, at_least, at_most, certified
 from benchmarks.problems import TOL, Problem, embeddings, gram, optimality, warm_up
+from benchmarks.scaling import checkpoints, workers
 from enhg.datasets import load
 from enhg.preprocessing import SampleNormalizer
 
@@ -29,59 +30,6 @@ _BUDGET = 2**30  # bytes: a twentieth of the Gram matrix of 70 000 samples
 _SMALL_BUDGET = 64 * 2**20  # bytes: too small for any Gram matrix of the series
 _SUPPORTS = (100, 400, 800, 1300, 2000)  # non-zeros per sample, of some 4100 samples
 _MATCHED = 0.02  # relative difference of the non-zeros of two losses that counts as equal
-
-Record = dict[str, object]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Folder of the data, rows that a baseline is timed on, and a limit on n for trial runs."""
-
-    data: Path
-    baseline_rows: int = 20
-    limit: int | None = None
-
-    def sizes(self, *counts: int) -> list[int]:
-        """The numbers of samples, reduced in proportion so that the largest is within the limit."""
-        shrink = min(1.0, (self.limit or max(counts)) / max(counts))
-        return [round(count * shrink) for count in counts]
-
-    def sized(self, problem: Problem) -> Problem:
-        return problem.replace(count=self.sizes(problem.count)[0])
-
-
-@dataclass(frozen=True)
-class Target:
-    """Requirement on a figure: at most or at least the limit."""
-
-    what: str
-    measured: float
-    relation: str
-    limit: float
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Result of a benchmark: one record per measurement, and the targets."""
-
-    records: list[Record]
-    targets: list[Target]
-
-    def as_json(self) -> Record:
-        return {"records": self.records, "targets": [asdict(target) for target in self.targets]}
-
-
-def at_most(what: str, measured: float, limit: float, unit: str = "") -> Target:
-    return Target(what, float(measured), "at most", limit, unit)
-
-
-def at_least(what: str, measured: float, limit: float, unit: str = "") -> Target:
-    return Target(what, float(measured), "at least", limit, unit)
-
-
-def certified(*records: Record) -> Target:
-    return at_most("largest certificate", max(record["certificate"] for record in records), TOL)
 
 
 def solve_all(problem: Problem, X: NDArray, times: int) -> tuple[Record, enhg.Representation]:
@@ -496,5 +444,6 @@ BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
     for work in (
         cold, sparse, medium, faces, norm, errors, threads, large,
         features, sparsity, dense, memory, stages, choice, photos, growth, full,
+        checkpoints, workers,
     )
 }  # fmt: skip

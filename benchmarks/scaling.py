@@ -1,0 +1,81 @@
+"""Benchmarks of checkpoints and of workers on several machines, or processes on one."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks import measure
+from benchmarks.outcomes import Options, Outcome, Record, at_least, at_most
+from benchmarks.problems import TOL, Problem, warm_up
+
+_SAMPLES = Problem("mnist", 20_000, a=0.1, b=0.1)
+_BUDGET = 2**29  # bytes: too small for the Gram matrix, as at the sizes that need workers
+_TURNS = 3
+
+
+def checkpoints(options: Options) -> Outcome:
+    """The cost of a checkpoint: enhg on the first 20 000 MNIST images, a = b = 0.1"""
+    problem = options.sized(_SAMPLES)
+    X = problem.samples(options.data)
+    warm_up(X, **problem.parameters)
+    with TemporaryDirectory() as home:
+        folders = (Path(home) / str(turn) for turn in range(_TURNS))
+        works = {
+            "without": problem.solver(X, memory_budget=_BUDGET),
+            "with": lambda: problem.solver(X, memory_budget=_BUDGET, checkpoint=next(folders))(),
+        }
+        best = measure.best_of_each(works, _TURNS)
+        written = sum(file.stat().st_size for file in Path(home, "0").rglob("*.npz"))
+    records: list[Record] = [
+        {
+            "samples": len(X),
+            "checkpoint": name,
+            "seconds": best[name],
+            "bytes_written": written if name == "with" else 0,
+        }
+        for name in works
+    ]
+    share = 100 * (best["with"] / best["without"] - 1)
+    return Outcome(records, [at_most("cost of the checkpoint", share, 3, "% of the time")])
+
+
+def workers(options: Options) -> Outcome:
+    """Two Dask workers against one and against threads: 20 000 MNIST images, a = b = 0.1"""
+    from distributed import Client, LocalCluster
+
+    problem = options.sized(_SAMPLES)
+    X = problem.samples(options.data)
+    warm_up(X, **problem.parameters)
+    with ExitStack() as stack:
+        works = {"threads": problem.solver(X, memory_budget=_BUDGET, scheduler="threads")}
+        for count in (1, 2):
+            cluster = LocalCluster(
+                n_workers=count, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            )
+            client = Client(stack.enter_context(cluster), set_as_default=False)
+            stack.enter_context(client)
+            works[f"{count} workers"] = problem.solver(X, memory_budget=_BUDGET, scheduler=client)
+        results = {name: work() for name, work in works.items()}  # which compiles on the workers
+        best = measure.best_of_each(works, _TURNS)
+    one, two = (results[f"{count} workers"].coefficients for count in (1, 2))
+    records: list[Record] = [
+        {
+            "samples": len(X),
+            "scheduler": name,
+            "seconds": best[name],
+            "certificate": float(results[name].certificate.max()),
+        }
+        for name in works
+    ]
+    speedup = best["1 workers"] / best["2 workers"]
+    return Outcome(
+        records,
+        [
+            at_least("two workers against one", speedup, 1.6, "× as fast"),
+            at_most("two workers", best["2 workers"] / best["threads"], 1.2, "× two threads"),
+            at_most("coefficients that differ between one and two", (one != two).nnz, 0),
+            at_most("largest certificate", max(r["certificate"] for r in records), TOL),
+        ],
+    )
