@@ -139,6 +139,11 @@ class Estimate:
     runner_up: int
     reliable: bool
 
+    @property
+    def all_equal(self) -> bool:
+        """Whether there is one cluster since all samples are equal."""
+        return self.reliable and self.n_clusters == 1
+
 
 @dataclass(frozen=True)
 class Spreading:

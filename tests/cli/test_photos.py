@@ -182,6 +182,33 @@ def test_every_command_estimates_the_memory_that_it_needs(
         assert run(*words).exit_code == 0
 
 
+# --- copies --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", ["hog", "pixels"])
+def test_copies_of_one_image_are_one_cluster(tmp_path, pictures, run, features):
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    for i in range(20):
+        shutil.copy(pictures / "a0.jpg", folder / f"{i}.jpg")
+    result = run("cluster", folder, "--features", features, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "clusters    1, since no two of the 20 images differ\n" in result.stdout
+    assert "copies      20 images in 1 group" in result.stdout
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("words", [(), ("-k", 3), ("-k", 8)])
+def test_copies_among_others_are_in_one_cluster(tmp_path, pictures, run, table, words):
+    for i in range(20):
+        shutil.copy(pictures / "a0.jpg", pictures / f"copy{i}.jpg")
+    out = tmp_path / "out"
+    result = run("cluster", pictures, "--features", "hog", "-o", out, *words)
+    assert result.exit_code == 0, result.output
+    labels = {row["label"] for row in table(out / "labels.csv") if row["name"][:4] == "copy"}
+    assert len(labels) == 1
+
+
 # --- images that are left out --------------------------------------------------------------
 
 

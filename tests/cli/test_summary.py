@@ -127,6 +127,11 @@ def test_summary_of_an_estimate_that_is_not_reliable():
     assert "(estimated, not reliable)," in dict(summary.rows(alone))["clusters"]
 
 
+def test_summary_of_equal_samples():
+    run = replace(CLUSTERED, estimate=Estimate(1, 1, True), groups=(Group("0", 3),))
+    assert dict(summary.rows(run))["clusters"] == "1, since no two of the 3 images differ"
+
+
 def test_summary_of_many_clusters():
     sizes = [2, *[1] * 10]
     many = replace(CLUSTERED, groups=tuple(Group(str(i), size) for i, size in enumerate(sizes)))

@@ -18,7 +18,8 @@ from enhg import (
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
-from enhg.learning.partitions import choose_partition
+from enhg.learning import clustering
+from enhg.learning.partitions import Partition, choose_partition
 from enhg.modularity import partition_by_modularity
 
 OF_GRAPHS = ("auto", "spectral", "resolvent", "modularity", "merging")
@@ -72,6 +73,48 @@ def test_duplicated_samples_stay_together(union_of_subspaces):
     labels = HypergraphClustering(4, random_state=0).fit_predict(X[twice])
     assert clustering_accuracy(y[twice], labels) == 1
     np.testing.assert_array_equal(labels[len(y) :], labels[: len(y) : 3])
+
+
+@pytest.mark.parametrize("copies", [2, 8, 12, 20, 30])
+@pytest.mark.parametrize("value", [None, 7.0])
+def test_copies_of_one_sample_are_one_cluster(copies, value):
+    sample = np.random.default_rng(0).normal(size=16) if value is None else np.full(16, value)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="the estimate")
+        warnings.filterwarnings("ignore", message=f"{copies} of {copies} samples are")  # constant
+        model = HypergraphClustering(random_state=0).fit(np.tile(sample, (copies, 1)))
+    assert (model.n_clusters_, set(model.labels_)) == (1, {0})
+    assert model.cluster_count_.reliable
+    assert model.cluster_count_.describe().endswith("is reliable: 1; all samples are equal")
+
+
+@pytest.mark.parametrize("method", ["spectral", "modularity"])
+def test_copies_are_in_one_cluster_whatever_the_partition(method, monkeypatch):
+    """Labels of a partition that splits copies are those of most copies."""
+    X = np.repeat(np.random.default_rng(1).normal(size=(6, 10)), 5, axis=0)
+    clusters = np.arange(30) // 10
+    split = np.roll(clusters, 1)  # the first copy of every other sample is in another cluster
+    monkeypatch.setattr(
+        clustering, "find_partition", lambda *_, **__: Partition(split, method, {}, {})
+    )
+    model = HypergraphClustering(3, method=method, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, clusters)
+    centers = [model.embedding_[clusters == k].mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(model.cluster_centers_, centers)
+
+
+def test_more_clusters_than_different_samples():
+    X = np.repeat(np.random.default_rng(0).normal(size=(2, 10)), 6, axis=0)
+    with pytest.warns(UserWarning, match="all samples are copies of 2 of them: .*; reduce"):
+        model = HypergraphClustering(3, random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert len(set(model.labels_[:6])) == len(set(model.labels_[6:])) == 1
+
+
+def test_equal_rows_beside_a_given_graph_are_no_copies():
+    model = HypergraphClustering(structure=FIVE_COMPONENTS, random_state=0)
+    n = FIVE_COMPONENTS.n_vertices
+    assert model.fit(np.zeros((n, 1))).n_clusters_ > 1
 
 
 @pytest.mark.parametrize("method", OF_GRAPHS)

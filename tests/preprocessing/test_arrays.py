@@ -1,4 +1,4 @@
-"""`normalized`, `unit_length`, `inverse_lengths` and `principal_directions`."""
+"""Lengths of samples, their principal directions, and which are equal."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from enhg.preprocessing._arrays import (
     evenly_spaced,
+    first_equal,
     inverse_lengths,
     normalized,
     principal_directions,
@@ -101,3 +102,12 @@ def test_principal_directions_are_singular_vectors(shape):
     _, values, Vt = np.linalg.svd(X, full_matrices=False)
     np.testing.assert_allclose(spreads, values, rtol=1e-6)
     np.testing.assert_allclose(np.abs((directions * Vt.T).sum(axis=0)), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equal_samples_are_those_of_no_difference(dtype):
+    X = np.random.default_rng(0).integers(0, 2, (60, 4)).astype(dtype)
+    X[::3] *= -1  # 0 and −0 are equal
+    equal = (X[:, None] == X).all(axis=2)
+    np.testing.assert_array_equal(first_equal(X), equal.argmax(axis=1))
+    np.testing.assert_array_equal(first_equal(np.asfortranarray(X)), equal.argmax(axis=1))

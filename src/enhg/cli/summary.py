@@ -229,6 +229,8 @@ def _groups_text(run: Run) -> str:
         share = run.spreading.n_given / run.input.n_samples
         return f"{count}, from {labels} ({percent(share, 1)})"
     estimate = ""
+    if run.estimate is not None and run.estimate.all_equal:
+        return f"1, since no two of the {run.input.n_samples} {_noun(run)}s differ"
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
         runner_up = ""

@@ -44,7 +44,8 @@ class ClusterCount:
         if no other number was scored.
     reliable : bool
         Whether the eigenvalues and modularity give the same number, up to 20 %, and random subsets
-        of the vertices are partitioned in the same way (see `count_clusters`).
+        of the vertices are partitioned in the same way (see `count_clusters`); of 1, whether all
+        samples are equal.
     scores : ndarray
         Entry k − 1 is the score of k clusters.
     eigenvalues : ndarray
@@ -72,6 +73,8 @@ class ClusterCount:
         """Return a sentence with the estimate, whether it is reliable, and what it is based on."""
         word = "reliable" if self.reliable else "not reliable"
         text = f"the estimate of the number of clusters is {word}: {self.n_clusters}"
+        if self.reliable and self.n_clusters == 1:
+            return f"{text}; all samples are equal"
         if self.runner_up != self.n_clusters:  # otherwise no other number was scored
             text += f", next best {self.runner_up}"
         if self.n_clusters > 1 == self.by_eigengap == self.by_modularity:
@@ -173,11 +176,13 @@ def estimate_clusters(
     graph: GraphLike,
     max_clusters: int | None = None,
     *,
+    all_equal: bool = False,
     random_state: np.random.RandomState | int | None = None,
 ) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
     """Return `count_clusters`, the eigenpairs it computed, and the mask of their vertices.
 
-    The eigenvectors have one row for each vertex of the mask, in their order.
+    The eigenvectors have one row for each vertex of the mask, in their order. If all samples are
+    equal, the links between them are arbitrary and there is one cluster.
     """
     check_graph(graph)
     if max_clusters is not None:
@@ -185,10 +190,10 @@ def estimate_clusters(
     rng = check_rng(random_state)
     kept, n_components = large_components(graph)
     part = graph if kept.all() else graph.subhypergraph(kept)
-    spectrum = _spectrum(part, n_components, max_clusters, rng)
+    spectrum = _spectrum(part, n_components, 1 if all_equal else max_clusters, rng)
     gaps = eigengap_scores(spectrum.eigenvalues, part.n_vertices)
-    if len(gaps) < 2:  # two samples
-        return ClusterCount(1, 1, False, gaps, spectrum.eigenvalues), spectrum, kept
+    if len(gaps) < 2:  # two samples, or equal ones
+        return ClusterCount(1, 1, all_equal, gaps, spectrum.eigenvalues), spectrum, kept
     if part.is_dense and part.n_vertices > MAX_STORED_VERTICES:
         by_eigengap = int(gaps.argmax()) + 1
         count = ClusterCount(

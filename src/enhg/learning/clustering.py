@@ -24,7 +24,7 @@ from enhg._npz import (
     require_value,
 )
 from enhg._progress import Progress
-from enhg._protocol import GraphLike
+from enhg._protocol import GraphLike, is_graph
 from enhg._validation import check_choice, check_rng, check_whole
 from enhg.exceptions import Advised
 from enhg.learning._advice import MORE_MEMBERS
@@ -45,6 +45,7 @@ from enhg.learning.partitions import (
     METHODS,
     Method,
     find_partition,
+    keep_together,
     n_eigenvectors_of,
     weighting_of,
 )
@@ -52,7 +53,7 @@ from enhg.learning.queries import select_queries
 from enhg.learning.refinement import refine
 from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Spectrum, eigenpairs_on, embed, fragments
-from enhg.preprocessing._arrays import unit_length
+from enhg.preprocessing._arrays import first_equal, unit_length
 
 # With fewer samples the threads of BLAS and OpenMP mostly wait for each other.
 _MIN_THREADED_SAMPLES = 10_000
@@ -110,7 +111,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of every sample.
+        The cluster of every sample. Equal samples are in one cluster, unless a graph was given.
     n_clusters_ : int
     cluster_count_ : ClusterCount or None
         The estimate, with ``n_clusters="auto"``.
@@ -260,8 +261,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 
     def _cluster(self, samples: NDArray, rng: np.random.RandomState, parts: Computation) -> None:
         """Set the spectrum, the clusters and the embedding."""
+        firsts = np.arange(len(samples)) if is_graph(self.structure_) else first_equal(samples)
         if self._is_automatic():
-            estimated = resumed(parts, "count", rng, self._estimated)
+            equal = not firsts.any()
+            estimated = resumed(parts, "count", rng, lambda rng: self._estimated(rng, equal))
             self.cluster_count_ = ClusterCount.from_state(require_state(estimated, "count"))
             known = Spectrum.from_state(require_state(estimated, "spectrum"))
             used = require_array(estimated, "used", (len(samples),), "b")
@@ -272,6 +275,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             used = ~self.fragments_
             if used.sum() < self.n_clusters_:
                 used = np.ones_like(used)
+            self._warn_of_few_samples(len(np.unique(firsts)))
         self._warn_of_components(self.fragments_)
         count = n_eigenvectors_of(self.method, self.n_clusters_)
         spectrum = resumed(
@@ -279,21 +283,27 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             lambda rng: eigenpairs_on(self.graph_, used, count, rng, known=known).to_state(),
         )  # fmt: skip
         self.spectrum_ = Spectrum.from_state(spectrum)
-        self._set_partition(samples, used, rng, parts)
+        self._set_partition(samples, used, firsts, rng, parts)
         self.confidence_[self.fragments_] = 0
 
-    def _estimated(self, rng: np.random.RandomState) -> State:
-        count, spectrum, used = estimate_clusters(self.graph_, random_state=rng)
+    def _estimated(self, rng: np.random.RandomState, all_equal: bool) -> State:
+        count, spectrum, used = estimate_clusters(
+            self.graph_, all_equal=all_equal, random_state=rng
+        )
         return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
 
     def _set_partition(
         self,
         samples: NDArray,
         used: NDArray[np.bool_],
+        firsts: NDArray,
         rng: np.random.RandomState,
         parts: Computation,
     ) -> None:
-        """Partition the vertices that are used, and assign the others to the nearest center."""
+        """Partition the vertices that are used, and assign the others to the nearest center.
+
+        `firsts` gives for every sample the first that is equal to it.
+        """
         k, part = self.n_clusters_, self.graph_
         if not used.all():
             part = self.graph_.subhypergraph(used)
@@ -315,10 +325,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self.embedding_ = embed(
             self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
         )
-        self.cluster_centers_ = _centers(self.embedding_[used], labels, k)
+        centers = _centers(self.embedding_[used], labels, k)
+        nearest = euclidean_distances(self.embedding_, centers).argmin(axis=1)
+        nearest[used] = labels
+        self.labels_ = keep_together(nearest, firsts)
+        self.cluster_centers_ = _centers(self.embedding_[used], self.labels_[used], k)
         distances = euclidean_distances(self.embedding_, self.cluster_centers_)
-        self.labels_ = distances.argmin(axis=1)
-        self.labels_[used] = labels
         self.confidence_ = _margin(distances, self.labels_)
 
     def _warn_if_not_reliable(self) -> None:
@@ -332,6 +344,11 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
                 ),
                 stacklevel=4,
             )
+
+    def _warn_of_few_samples(self, n_different: int) -> None:
+        if n_different < self.n_clusters_:
+            fact = f"all samples are copies of {n_different} of them: some clusters are empty"
+            warnings.warn(Advised(fact, "reduce {n_clusters}"), stacklevel=4)
 
     def _warn_of_components(self, small: NDArray[np.bool_]) -> None:
         """Warn of fragments, and of more connected components than clusters."""

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.cluster import KMeans
 
 from enhg._checkpoint import Computation
@@ -163,6 +164,18 @@ def choose_partition(graph: GraphLike, partitions: Mapping[Method, ArrayLike]) -
 
     chosen = max(filter(is_near, checked), key=information.__getitem__)
     return Partition(checked[chosen], chosen, scores, information)
+
+
+def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
+    """Give all members of a group the label that most of them have, the smallest of several.
+
+    Examples
+    --------
+    >>> keep_together(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 3])).tolist()
+    [1, 1, 1, 2]
+    """
+    votes = sparse.coo_array((np.ones(len(labels)), (groups, labels))).tocsr()
+    return np.asarray(votes.argmax(axis=1)).ravel()[groups]
 
 
 def _small_hyperedges(graph: GraphLike) -> Hypergraph | None:

@@ -1,6 +1,8 @@
-"""Array functions of the transformers: lengths of samples and their principal directions."""
+"""Array functions: lengths of samples, their principal directions, and which are equal."""
 
 from __future__ import annotations
+
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,20 @@ def inverse_lengths(X: NDArray) -> NDArray:
 def rounding_length(X: NDArray) -> float:
     """Length up to which a difference of two samples with entries of about 1 is rounding."""
     return float(8 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1]))
+
+
+def first_equal(X: NDArray) -> NDArray[np.intp]:
+    """For every sample, the first one that is equal to it.
+
+    Examples
+    --------
+    >>> first_equal(np.array([[1.0, 0.0], [2.0, 3.0], [1.0, -0.0]])).tolist()
+    [0, 1, 0]
+    """
+    first: dict[bytes, int] = {}
+    # Digests take less memory than a second copy of X. Adding 0 makes 0 of −0.
+    digests = (blake2b((row + 0.0).tobytes(), digest_size=16).digest() for row in X)
+    return np.array([first.setdefault(digest, i) for i, digest in enumerate(digests)], np.intp)
 
 
 def evenly_spaced(X: NDArray, count: int) -> NDArray:
