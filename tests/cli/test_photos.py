@@ -209,6 +209,27 @@ def test_copies_among_others_are_in_one_cluster(tmp_path, pictures, run, table, 
     assert len(labels) == 1
 
 
+@pytest.mark.parametrize(("n_copies", "grays"), [(5, ()), (2, (30, 60)), (1, ())])
+def test_images_of_one_color_are_copies_or_unusual(
+    tmp_path, photos, run, table, page_data, n_copies, grays
+):
+    plain = [f"plain{i}.png" for i in range(n_copies)]
+    for name in plain:
+        Image.new("L", (8, 8), 200).save(photos / name)
+    for gray in grays:
+        Image.new("L", (8, 8), gray).save(photos / f"gray{gray}.png")
+    out = tmp_path / "out"
+    assert run("cluster", photos, "-k", 3, "-o", out).exit_code == 0
+    columns = page_data(out / "report.html")["samples"]
+    rows = zip(columns["name"], columns["isOutlier"], strict=True)
+    unusual = {name for name, is_outlier in rows if is_outlier and not name[0].isdigit()}
+    if n_copies == 1:
+        assert unusual == set(plain)
+    else:
+        assert unusual == {f"gray{gray}.png" for gray in grays}
+        assert [row["name"] for row in table(out / "duplicates.csv")] == plain
+
+
 # --- images that are left out --------------------------------------------------------------
 
 

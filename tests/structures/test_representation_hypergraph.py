@@ -214,6 +214,17 @@ def test_copies_score_zero_and_strangers_high(samples):
     assert scores[-1] > 0.5
 
 
+@pytest.mark.filterwarnings("ignore:.*samples are (constant|not represented)")
+@pytest.mark.parametrize("preprocessing", ["zero_mean", "whiten"])
+def test_constant_copies_score_zero_and_other_constant_samples_one(samples, preprocessing):
+    constant = np.repeat([[7.0], [7.0], [3.0], [-2.0]], samples.shape[1], axis=1)
+    X = np.vstack([samples, constant])
+    structure = ElasticNetHypergraph(preprocessing=preprocessing).fit(X)
+    np.testing.assert_array_equal(structure.outlier_scores_[-4:], [0, 0, 1, 1])
+    new = np.vstack([constant[1:], constant[1:] + 1])
+    np.testing.assert_array_equal(structure.attach(new).outlier_scores, [0, 0, 0, 1, 1, 1])
+
+
 def test_samples_without_members_are_compared_with_all():
     X = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 0.0]])
     members = sparse.csr_array((3, 3))

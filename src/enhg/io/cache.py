@@ -16,7 +16,7 @@ from enhg._progress import Progress
 from enhg._version import __version__
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
-_FORMAT, _VERSION = "enhg.Structure", 1
+_FORMAT, _VERSION = "enhg.Structure", 2
 _KEPT = 8  # structures in a folder; the one that was not used for the longest time is removed
 
 

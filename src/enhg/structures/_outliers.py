@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg.preprocessing._arrays import inverse_lengths
+from enhg.preprocessing._arrays import first_equal, inverse_lengths
 
 _PAIRS_AT_ONCE, _ROWS_AT_ONCE = 10_000, 500
 
@@ -51,3 +51,30 @@ def largest_entries(samples: NDArray) -> NDArray:
     """maxₖ |xᵢₖ|/‖xᵢ‖: the largest |cosine| of a sample with a unit vector."""
     peaks = np.maximum(samples.max(axis=1), -samples.min(axis=1))
     return peaks * inverse_lengths(samples)
+
+
+def copies_without_direction(
+    X: NDArray, samples: NDArray, others: tuple[NDArray, NDArray] | None
+) -> NDArray[np.bool_]:
+    """Which samples have no direction, so that no cosine shows it, and are copies of others.
+
+    Parameters
+    ----------
+    X, samples : ndarray of shape (n_samples, n_features)
+        Samples before and after preprocessing; constant ones, for example, may be 0 after it.
+    others : (ndarray, ndarray) of shape (n_atoms, n_features), or None
+        The same of the samples that they are compared with; None for each other.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+    """
+    copies = inverse_lengths(samples) == 0
+    if others is None:
+        firsts = first_equal(X[copies])
+        copies[copies] = np.bincount(firsts)[firsts] > 1
+    else:
+        stored = others[0][inverse_lengths(others[1]) == 0]
+        firsts = first_equal(np.vstack([stored, X[copies]]))[len(stored) :]
+        copies[copies] = firsts < len(stored)
+    return copies

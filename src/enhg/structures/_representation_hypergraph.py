@@ -35,7 +35,11 @@ from enhg.preprocessing.naming import (
 from enhg.preprocessing.whitening import Whitening
 from enhg.representation.problem import Loss, Representation
 from enhg.structures._base import preprocess
-from enhg.structures._outliers import largest_cosines, largest_entries
+from enhg.structures._outliers import (
+    copies_without_direction,
+    largest_cosines,
+    largest_entries,
+)
 from enhg.structures._representation import RepresentationStructure
 from enhg.structures.choice import sparse_error_weight
 from enhg.structures.hyperedges import HyperedgeRule, member_coefficients
@@ -192,6 +196,8 @@ class RepresentationHypergraph(RepresentationStructure):
     ) -> NDArray:
         """`outlier_scores_` of represented samples; X are the samples before preprocessing."""
         samples, atoms = representation.samples, representation.dictionary
+        others = None if held_out else (self.samples_, atoms)
+        copies = copies_without_direction(X, samples, others)
         similarity = largest_cosines(samples, atoms, members, held_out=held_out)
         if self.error_weight_ is not None:
             entries = largest_entries(samples) / self.error_weight_
@@ -201,7 +207,7 @@ class RepresentationHypergraph(RepresentationStructure):
             atoms = samples if held_out else normalized(self.samples_)[0]
             plain = largest_cosines(samples, atoms, members, held_out=held_out)
             similarity = (similarity + plain) / 2
-        return 1 - similarity
+        return np.where(copies, 0, 1 - similarity)
 
     def to_state(self) -> State:
         """Everything that `from_state` needs to make an equal fitted structure.
