@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from enhg import ElasticNetHypergraph, Graph, Hypergraph
 from enhg.exceptions import InputError
 from enhg.modularity import (
+    _move_vertices,
     maximize_modularity,
     modularity,
     modularity_of_clusters,
@@ -197,3 +198,10 @@ def test_resolutions_may_vary_between_starts(k):
     graph, _ = blocks([20, 20, 20], outside=0.02)
     labels = partition_by_modularity(graph, k, vary_resolution=True, random_state=0)
     assert set(labels) == set(range(k))
+
+
+def test_the_kernel_is_compiled_once_for_the_types_of_a_graph():
+    """Levels of the search have degrees of one type, read-only as those of the graph or not."""
+    for graph in (random_hypergraph(0), blocks([20, 20, 20])[0]):
+        maximize_modularity(graph, random_state=0)
+    assert all(degrees.mutable for _, _, _, degrees, *_ in _move_vertices.signatures)

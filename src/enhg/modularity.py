@@ -255,7 +255,8 @@ class _Moves:
     """Modularity maximization on one graph at several resolutions."""
 
     def __init__(self, graph: GraphLike, random_state: np.random.RandomState | int | None) -> None:
-        self.adjacency, self.degrees = graph.clique_expansion(), graph.vertex_degrees
+        # A copy, since for read-only degrees the kernel would be compiled a second time.
+        self.adjacency, self.degrees = graph.clique_expansion(), np.array(graph.vertex_degrees)
         self.rng = check_rng(random_state)
 
     def partition(self, resolution: float) -> NDArray[np.intp]:
@@ -389,12 +390,18 @@ def _move_vertices(indptr, indices, data, degrees, resolution, order, labels):
     `labels`, below the number of vertices, is changed in place. Vertices are visited in the given
     order; those next to a vertex that moved are visited again.
     """
+    # Loops in place of sums, masks and slices, which take two seconds to compile.
     n = labels.shape[0]
-    total = degrees.sum()
-    volumes, sizes = _volumes_and_sizes(degrees, labels)
-    unused = np.flatnonzero(sizes == 0)
-    empty, n_empty = np.empty(n, np.int64), unused.shape[0]  # a stack of labels without vertices
-    empty[:n_empty] = unused
+    total, volumes, sizes = 0.0, np.zeros(n), np.zeros(n, np.int64)
+    for i in range(n):
+        total += degrees[i]
+        volumes[labels[i]] += degrees[i]
+        sizes[labels[i]] += 1
+    empty, n_empty = np.empty(n, np.int64), 0  # a stack of labels without vertices
+    for c in range(n):
+        if sizes[c] == 0:
+            empty[n_empty] = c
+            n_empty += 1
     queue, head, count = order.copy(), 0, n
     waiting = np.ones(n, np.bool_)
     links = np.zeros(n)  # from one vertex to each cluster
@@ -470,13 +477,3 @@ def _sum_links(indptr, indices, data, clusters, order, starts):
                 summed[place[target]] += data[p]
         ends[c + 1] = n_entries
     return summed[:n_entries].copy(), targets[:n_entries].copy(), ends
-
-
-@njit(nogil=True, cache=CACHE)
-def _volumes_and_sizes(degrees, labels):
-    """Sum of degrees and number of vertices of every label."""
-    volumes, sizes = np.zeros(labels.shape[0]), np.zeros(labels.shape[0], np.int64)
-    for i in range(labels.shape[0]):
-        volumes[labels[i]] += degrees[i]
-        sizes[labels[i]] += 1
-    return volumes, sizes
