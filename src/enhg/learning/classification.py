@@ -202,16 +202,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        description = {
-            "method": self.method,
-            "alpha": float(self.alpha),
-            "class_balance": self.class_balance,
-        }
-        parts = finished_parts(self, "classification", samples, description, labels=Y)
-        spread = parts.get("distributions", lambda: self._propagate(samples, Y))
-        self.method_weights_ = require_by_method(spread, "method_weights", PARTS)
-        shape = (len(samples), len(self.classes_))
-        self._set_labels(require_array(spread, "distributions", shape, "f"), codes)
+        self._set_labels(self._distributions_of(samples, Y), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
@@ -220,6 +211,18 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         check_choice("class_balance", self.class_balance, CLASS_BALANCES)
         check_choice("method", self.method, ("auto", *METHODS))
         check_fraction("alpha", self.alpha, open_interval=True)
+
+    def _distributions_of(self, samples: NDArray, Y: NDArray) -> NDArray:
+        """Set the weights of the methods and return the distributions of all samples."""
+        description = {
+            "method": self.method,
+            "alpha": float(self.alpha),
+            "class_balance": self.class_balance,
+        }
+        parts = finished_parts(self, "classification", samples, description, labels=Y)
+        spread = parts.get("distributions", lambda: self._propagate(samples, Y))
+        self.method_weights_ = require_by_method(spread, "method_weights", PARTS)
+        return require_array(spread, "distributions", Y.shape, "f")
 
     def _propagate(self, samples: NDArray, Y: NDArray) -> State:
         """Return the distributions of all samples and the weights of the methods."""

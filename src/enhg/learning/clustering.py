@@ -263,11 +263,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         """Set the spectrum, the clusters and the embedding."""
         firsts = np.arange(len(samples)) if is_graph(self.structure_) else first_equal(samples)
         if self._is_automatic():
-            equal = not firsts.any()
-            estimated = resumed(parts, "count", rng, lambda rng: self._estimated(rng, equal))
-            self.cluster_count_ = ClusterCount.from_state(require_state(estimated, "count"))
-            known = Spectrum.from_state(require_state(estimated, "spectrum"))
-            used = require_array(estimated, "used", (len(samples),), "b")
+            self.cluster_count_, known, used = self._estimate(rng, parts, not firsts.any())
             self.n_clusters_ = self.cluster_count_.n_clusters
             self._warn_if_not_reliable()
         else:
@@ -286,11 +282,23 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self._set_partition(samples, used, firsts, rng, parts)
         self.confidence_[self.fragments_] = 0
 
-    def _estimated(self, rng: np.random.RandomState, all_equal: bool) -> State:
-        count, spectrum, used = estimate_clusters(
-            self.graph_, all_equal=all_equal, random_state=rng
+    def _estimate(
+        self, rng: np.random.RandomState, parts: Computation, all_equal: bool
+    ) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
+        """`estimate_clusters`, or what an earlier call has finished of it."""
+
+        def compute(rng: np.random.RandomState) -> State:
+            count, spectrum, used = estimate_clusters(
+                self.graph_, all_equal=all_equal, random_state=rng
+            )
+            return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
+
+        estimated = resumed(parts, "count", rng, compute)
+        return (
+            ClusterCount.from_state(require_state(estimated, "count")),
+            Spectrum.from_state(require_state(estimated, "spectrum")),
+            require_array(estimated, "used", (self.graph_.n_vertices,), "b"),
         )
-        return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
 
     def _set_partition(
         self,

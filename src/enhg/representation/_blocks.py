@@ -80,14 +80,23 @@ class SolvedRows:
         """Return these rows with those at `positions` taken from `other`."""
         order = np.arange(len(self.l1))
         order[positions] = len(order) + np.arange(len(positions))
-        both = SolvedRows.stack([self, other])
+        return SolvedRows.stack([self, other]).take(order)
+
+    def take(self, order: NDArray) -> SolvedRows:
+        """Return the rows in another order."""
         return SolvedRows(
-            both.coefficients[order],
-            both.certificate[order],
-            both.l1[order],
-            both.ridge[order],
-            None if both.errors is None else both.errors[order],
+            self.coefficients[order],
+            self.certificate[order],
+            self.l1[order],
+            self.ridge[order],
+            None if self.errors is None else self.errors[order],
         )
+
+    def over(self, columns: NDArray, n_atoms: int) -> SolvedRows:
+        """Return rows over some of the atoms, sorted, as rows over all of them."""
+        Z = self.coefficients
+        wide = sparse.csr_array((Z.data, columns[Z.indices], Z.indptr), shape=(Z.shape[0], n_atoms))
+        return SolvedRows(wide, self.certificate, self.l1, self.ridge, self.errors)
 
     def split(self, n_atoms: int, error_weight: float) -> SolvedRows:
         """Return these rows over the atoms [A, I/γₑ] as coefficients of A and sparse errors."""

@@ -20,6 +20,7 @@ from enhg._version import __version__
 from enhg.exceptions import InputError
 from enhg.representation._blocks import SolvedRows
 from enhg.representation._threads import ThreadTeam
+from enhg.representation.candidates import Candidates
 from enhg.representation.problem import Problem
 from enhg.representation.scheduling import PART_OF_FREE_MEMORY, BlockProblem, Layout
 
@@ -83,9 +84,11 @@ class DaskWorkers:
         shared = problem.atoms is problem.samples
         samples = self._send(problem.samples)
         atoms = None if shared else self._send(problem.atoms)
-        excluded = self._send(problem.excluded)
+        others = [self._send(problem.excluded)]
+        if problem.candidates is not None:
+            others += [self._send(problem.candidates.order), self._send(problem.candidates.nearest)]
         pending = {
-            self.client.submit(_solve, task, index, samples, atoms, excluded, pure=False): index
+            self.client.submit(_solve, task, index, samples, atoms, *others, pure=False): index
             for index in indices
         }
         try:
@@ -183,22 +186,31 @@ class _Open:
     """A problem on a worker: the dictionary once, a buffer for each thread."""
 
     def __init__(
-        self, task: _Task, samples: NDArray, atoms: NDArray | None, excluded: NDArray
+        self,
+        task: _Task,
+        samples: NDArray,
+        atoms: NDArray | None,
+        excluded: NDArray,
+        *candidates: NDArray,
     ) -> None:
         atoms = samples if atoms is None else atoms
         self.problem = BlockProblem(
-            samples, atoms, excluded, task.problem, task.tol, task.error_weight
-        )
+            samples, atoms, excluded, task.problem, task.tol, task.error_weight,
+            Candidates(*candidates) if candidates else None,
+        )  # fmt: skip
         self.layout = task.layout
         self.blocks = self.problem.blocks(task.layout)
         self.own = local()
-        with ThreadTeam(1) as team:
-            self.dictionary = self.problem.dictionary(task.layout, team)
+        if not candidates:
+            with ThreadTeam(1) as team:
+                self.dictionary = self.problem.dictionary(task.layout, team)
 
     def solve(self, index: int) -> SolvedRows:
-        if not hasattr(self.own, "buffer"):
-            self.own.buffer = self.problem.buffer(self.layout)
         with ThreadTeam(1) as team:
+            if self.problem.candidates is not None:
+                return self.problem.solve_on_candidates(self.blocks[index], team)
+            if not hasattr(self.own, "buffer"):
+                self.own.buffer = self.problem.buffer(self.layout)
             return self.problem.solve(self.blocks[index], self.dictionary, self.own.buffer, team)
 
 
@@ -212,14 +224,14 @@ def _solve(
     index: int,
     samples: NDArray | MappedFile,
     atoms: NDArray | MappedFile | None,
-    excluded: NDArray,
+    *others: NDArray,
 ) -> SolvedRows:
     """Solve a block on a worker."""
     with _opening:
         if task.token not in _open:
             opened = [a.open() if isinstance(a, MappedFile) else a for a in (samples, atoms)]
             assert opened[0] is not None
-            _open[task.token] = _Open(task, opened[0], opened[1], excluded)
+            _open[task.token] = _Open(task, opened[0], opened[1], *others)
         problem = _open[task.token]
     return problem.solve(index)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
 from typing import Self, TypeVar
 
@@ -14,6 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from enhg.exceptions import InputError
 
+_S = TypeVar("_S")
 _T = TypeVar("_T")
 
 _MIN_TASK_ROWS = 4
@@ -77,6 +79,20 @@ class ThreadTeam:
         with self._blas.limit(limits=1):
             for _ in self._pool.map(function, items):
                 pass
+
+    def in_turn(self, function: Callable[[_S], _T], items: Sequence[_S]) -> Iterator[_T]:
+        """Yield function(item) of all items in their order, computed in all threads.
+
+        At most as many results as there are threads wait to be taken.
+        """
+        with self._blas.limit(limits=1):
+            waiting: deque[Future[_T]] = deque()
+            for item in items:
+                waiting.append(self._pool.submit(function, item))
+                if len(waiting) > self.size:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
     def run_kernel(
         self,

@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg._npz import State, require, require_array, require_sparse, require_value
+from enhg._npz import (
+    State,
+    require,
+    require_array,
+    require_indices,
+    require_sparse,
+    require_state,
+    require_value,
+)
 from enhg._validation import check_choice, check_nonnegative, check_positive
 
 Loss = Literal["norm", "squared"]
@@ -73,6 +81,27 @@ class Problem:
         return gammas
 
 
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """Rows of an approximate representation, checked against all atoms.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Random samples.
+    certificate : ndarray of shape (n_rows,)
+        Largest violation of their optimality conditions over all atoms, not only the candidates,
+        relative to their l1 penalty.
+    """
+
+    rows: NDArray
+    certificate: NDArray
+
+    def share_within(self, tol: float) -> float:
+        """The share of the rows whose certificate is at most `tol`."""
+        return float((self.certificate <= tol).mean())
+
+
 @dataclass(frozen=True)
 class Representation:
     """Representation of samples by atoms: X = ZA + S (paper, III.A; A = X by default).
@@ -90,6 +119,9 @@ class Representation:
         X and A, in the precision they were solved in.
     sparse_errors : csr_array of shape (n_samples, n_features) or None
         The part of S that is attributed to single features, if `error_weight` was given.
+    approximation : Approximation or None
+        If `n_candidates` was given: how close some rows are to the solutions over all atoms. Then
+        `certificate` is over the candidates of a sample only.
     """
 
     coefficients: sparse.csr_array
@@ -99,6 +131,7 @@ class Representation:
     samples: NDArray
     dictionary: NDArray
     sparse_errors: sparse.csr_array | None = None
+    approximation: Approximation | None = None
 
     @cached_property
     def reconstruction(self) -> NDArray:
@@ -136,6 +169,7 @@ class Representation:
             "l1_penalty": self.l1_penalty,
             "ridge_penalty": self.ridge_penalty,
             "sparse_errors": self.sparse_errors,
+            "approximation": None if self.approximation is None else dict(vars(self.approximation)),
         }
 
     @classmethod
@@ -160,4 +194,13 @@ class Representation:
         errors = require_value(state, "sparse_errors")
         if errors is not None:
             errors = require_sparse(state, "sparse_errors", (n, d))
-        return cls(coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors)
+        approximation = None
+        if require_value(state, "approximation") is not None:
+            part = require_state(state, "approximation")
+            rows = require_indices(part, "rows", n)
+            checked = require_array(part, "certificate", (len(rows),), "f", finite=False)
+            approximation = Approximation(rows, checked)
+        return cls(
+            coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors,
+            approximation,
+        )  # fmt: skip

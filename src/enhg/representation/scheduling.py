@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from threading import local
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,10 +26,12 @@ from enhg.representation._blocks import (
     solve_block,
 )
 from enhg.representation._threads import ThreadTeam
+from enhg.representation.candidates import GROUP_ROWS, Candidates
 from enhg.representation.problem import Problem
 
 PART_OF_FREE_MEMORY = 0.5  # the default memory budget
 _MAX_BLOCK_ROWS = 512
+_CANDIDATE_BLOCK_ROWS = 8 * GROUP_ROWS
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Layout:
     @classmethod
     def fitting(cls, problem: BlockProblem, budget: int, *, may_store_gram: bool) -> Layout:
         """The layout for a memory budget in bytes."""
+        if problem.candidates is not None:
+            return cls(_CANDIDATE_BLOCK_ROWS, 0, False)
         n, (m, d), itemsize = len(problem.samples), problem.atoms.shape, problem.samples.itemsize
         row_bytes = (m + 8 * d) * itemsize + FIRST_CAPACITY * 16
         gram_bytes = m * m * itemsize
@@ -94,6 +99,8 @@ class BlockProblem:
     tol : float
     error_weight : float
         γₑ of sparse errors that are eliminated; 0 for none.
+    candidates : Candidates or None
+        The atoms that are tried for each sample; None for all of them.
     """
 
     samples: NDArray
@@ -102,6 +109,7 @@ class BlockProblem:
     problem: Problem
     tol: float
     error_weight: float = 0.0
+    candidates: Candidates | None = None
 
     @property
     def n_columns(self) -> int:
@@ -116,7 +124,16 @@ class BlockProblem:
         return BlockProblem(
             self.samples[rows].astype(np.float64), self.atoms.astype(np.float64),
             self.excluded[rows], self.problem, self.tol, self.error_weight,
+            None if self.candidates is None else self.candidates.of_rows(rows),
         )  # fmt: skip
+
+    def in_order(self, rows: SolvedRows) -> SolvedRows:
+        """Rows of all blocks in the order of the samples."""
+        if self.candidates is None:
+            return rows
+        position = np.empty(len(self.samples), np.int64)
+        position[self.candidates.order] = np.arange(len(self.samples))
+        return rows.take(position)
 
     def dictionary(self, layout: Layout, team: ThreadTeam) -> Dictionary:
         """The atoms with what all blocks need of them."""
@@ -137,6 +154,29 @@ class BlockProblem:
             self.samples[block], self.excluded[block], dictionary, self.problem, self.tol, buffer,
             team,
         )  # fmt: skip
+
+    def solve_on_candidates(self, block: slice, team: ThreadTeam) -> SolvedRows:
+        """Solve one block of the order of the candidates, a group of samples after the other."""
+        assert self.candidates is not None
+        rows = self.candidates.order[block]
+        parts = row_slices(len(rows), GROUP_ROWS)
+        return SolvedRows.stack([self._solve_group(rows[part], team) for part in parts])
+
+    def _solve_group(self, rows: NDArray, team: ThreadTeam) -> SolvedRows:
+        """Solve samples that share their candidates, whose Gram matrix is stored."""
+        assert self.candidates is not None
+        columns = self.candidates.atoms_of(rows)
+        atoms = np.ascontiguousarray(self.atoms[columns])
+        local = Layout(len(rows), 2 * len(rows), stores_gram=not self.error_weight)
+        position = np.minimum(np.searchsorted(columns, self.excluded[rows]), len(columns) - 1)
+        excluded = np.where(columns[position] == self.excluded[rows], position, -1)
+        group = BlockProblem(
+            self.samples[rows], atoms, excluded, self.problem, self.tol, self.error_weight
+        )
+        solved = group.solve(
+            slice(0, len(rows)), group.dictionary(local, team), group.buffer(local), team
+        )
+        return solved.over(columns, len(self.atoms))
 
 
 class Scheduler(Protocol):
@@ -176,10 +216,26 @@ class Threads:
     ) -> Iterator[tuple[int, SolvedRows]]:
         if not indices:
             return
+        if problem.candidates is not None:
+            yield from self._solve_on_candidates(problem, layout, indices)
+            return
         dictionary, buffer = problem.dictionary(layout, self.team), problem.buffer(layout)
         blocks = problem.blocks(layout)
         for index in indices:
             yield index, problem.solve(blocks[index], dictionary, buffer, self.team)
+
+    def _solve_on_candidates(
+        self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
+    ) -> Iterator[tuple[int, SolvedRows]]:
+        """Solve as many blocks at once as there are threads: they need little memory."""
+        blocks, own = problem.blocks(layout), local()
+
+        def solve(index: int) -> tuple[int, SolvedRows]:
+            if not hasattr(own, "team"):
+                own.team = ThreadTeam(1)
+            return index, problem.solve_on_candidates(blocks[index], own.team)
+
+        yield from self.team.in_turn(solve, indices)
 
 
 def active_client() -> Any:
@@ -250,4 +306,4 @@ def solve_blocks(
         parts.store(f"{name}-{index}", {"layout": stored, **rows.to_state()})
         done += n_rows[index]
         report(done, len(problem.samples))
-    return SolvedRows.stack([solved[index] for index in range(len(blocks))])
+    return problem.in_order(SolvedRows.stack([solved[index] for index in range(len(blocks))]))

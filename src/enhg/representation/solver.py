@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
 from enhg.representation._blocks import SolvedRows, with_unit_atoms
 from enhg.representation._threads import ThreadTeam
+from enhg.representation.candidates import Candidates, check_against_all, find_candidates
 from enhg.representation.problem import GammaScale, Loss, Problem, Representation
 from enhg.representation.scheduling import BlockProblem, Scheduler, make_scheduler, solve_blocks
 
@@ -30,6 +32,7 @@ def self_representation(
     gamma_scale: GammaScale = "relative",
     dictionary: ArrayLike | None = None,
     error_weight: float | None = None,
+    n_candidates: int | None = None,
     tol: float = 1e-4,
     memory_budget: int | None = None,
     n_jobs: int | None = None,
@@ -69,6 +72,11 @@ def self_representation(
         Weight γₑ of a sparse error ε in single features, which models shadows and occlusions: the
         residual becomes xᵢ − Σⱼ zⱼxⱼ − ε, with the penalty γₑ‖ε‖₁ + lam·γₑ²‖ε‖². This is the same
         problem over the atoms [X, I/γₑ]. None: no such error.
+    n_candidates : int, default=None
+        Try only some atoms for each sample, approximately: at least this many of the largest
+        cosines, found by an index (``pip install 'enhg[large]'``), with those of some 255 similar
+        samples. The problem is solved exactly on these, and `approximation` of the result checks
+        some rows against all atoms. None: all atoms.
     tol : float, default=1e-4
         Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.
     memory_budget : int, default=None
@@ -141,15 +149,30 @@ def self_representation(
     elif error_weight is not None:
         atoms = with_unit_atoms(atoms, error_weight)
     samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
-    blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
+    if n_candidates is not None:
+        check_whole("n_candidates", n_candidates, 1)
+        if loss == "norm" and error_weight is not None:
+            raise InputError(
+                'n_candidates must be None with loss="norm" and an error_weight, got '
+                f"{n_candidates}",
+                parameter="n_candidates",
+            )
     with ThreadTeam(n_jobs) as team, reporting(progress, "elastic nets") as report:
+        blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
         engine = make_scheduler(scheduler, team, memory_budget)
-        parts = _finished_parts(checkpoint, blocks, error_weight)
+        parts = _finished_parts(checkpoint, blocks, error_weight, n_candidates)
+        if n_candidates is not None:
+            stored = parts.get(
+                "candidates",
+                lambda: find_candidates(samples, atoms, excluded, n_candidates, team).to_state(),
+            )
+            candidates = Candidates.from_state(stored, len(samples), len(atoms))
+            blocks = replace(blocks, candidates=candidates)
         rows = _solve(blocks, engine, parts, report)
     if error_weight is not None and not eliminated:
         rows = rows.split(n_atoms, error_weight)
     _warn_of_large_certificates(rows.certificate, tol)
-    return Representation(
+    representation = Representation(
         rows.coefficients,
         rows.certificate,
         rows.l1,
@@ -158,12 +181,16 @@ def self_representation(
         atoms[:n_atoms],
         rows.errors,
     )
+    if n_candidates is None:
+        return representation
+    return replace(representation, approximation=check_against_all(representation, excluded))
 
 
 def _finished_parts(
     checkpoint: CheckpointLike,
     blocks: BlockProblem,
     error_weight: float | None,
+    n_candidates: int | None,
 ) -> Computation:
     """Return the parts of these samples and parameters in a checkpoint."""
     problem = blocks.problem
@@ -173,6 +200,7 @@ def _finished_parts(
         "loss": problem.loss,
         "gamma_scale": problem.gamma_scale,
         "error_weight": None if error_weight is None else float(error_weight),
+        "n_candidates": None if n_candidates is None else int(n_candidates),
         "tol": float(blocks.tol),
         "dictionary": blocks.atoms is not blocks.samples,
     }

@@ -56,6 +56,10 @@ class RepresentationStructure(Structure):
         """γₑ, or None for no sparse errors."""
         return self.error_weight
 
+    def _n_candidates(self, n_atoms: int) -> int | None:
+        """Number of candidates of a sample among so many atoms; None for all of them."""
+        return None
+
     def _prepare(self, samples: NDArray) -> None:
         """Set the fitted attributes that the objective depends on."""
 
@@ -108,6 +112,7 @@ class RepresentationStructure(Structure):
             **self._objective(),
             dictionary=dictionary,
             error_weight=self._sparse_error_weight(),
+            n_candidates=self._n_candidates(len(samples if dictionary is None else dictionary)),
             tol=self.tol,
             memory_budget=self.memory_budget,
             n_jobs=self.n_jobs,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from enhg._validation import check_choice, check_whole
 from enhg.preprocessing.naming import Preprocessing
 from enhg.representation.problem import GammaScale, Loss
 from enhg.structures._representation_hypergraph import ErrorWeight, RepresentationHypergraph
 from enhg.structures.hyperedges import HyperedgeRule
+
+# Above this number, the time of comparing all samples, of order n², is hours on two cores.
+_MAX_EXACT_ATOMS = 100_000
+_CANDIDATES = 30
 
 
 class ElasticNetHypergraph(RepresentationHypergraph):
@@ -44,6 +49,10 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     hyperedges : HyperedgeRule, optional
         Which coefficients make a sample a member, memberships and hyperedge weights;
         `HyperedgeRule()` by default: three hyperedges, of the 5, 7 and 10 largest |zᵢⱼ|.
+    n_candidates : int, "auto" or None, default="auto"
+        Represent every sample by this many similar ones at least, approximately, in place of all
+        (see `self_representation`); None for all. "auto": 30 for more than 100 000 samples, with
+        which all would take hours, else None.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional
@@ -105,6 +114,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         error_weight: ErrorWeight = "auto",
         preprocessing: Preprocessing = "auto",
         hyperedges: HyperedgeRule | None = None,
+        n_candidates: int | Literal["auto"] | None = "auto",
         tol: float = 1e-4,
         memory_budget: int | None = None,
         n_jobs: int | None = None,
@@ -116,9 +126,22 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         self.error_weight = error_weight
         self.preprocessing = preprocessing
         self.hyperedges = hyperedges
+        self.n_candidates = n_candidates
         self.tol = tol
         self.memory_budget = memory_budget
         self.n_jobs = n_jobs
 
     def _objective(self) -> dict[str, Any]:
         return super()._objective() | {"lam": self.lam}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.n_candidates, str):
+            check_choice("n_candidates", self.n_candidates, ("auto",))
+        elif self.n_candidates is not None:
+            check_whole("n_candidates", self.n_candidates, 1, hint='or "auto" or None')
+
+    def _n_candidates(self, n_atoms: int) -> int | None:
+        if not isinstance(self.n_candidates, str):
+            return self.n_candidates
+        return _CANDIDATES if n_atoms > _MAX_EXACT_ATOMS else None

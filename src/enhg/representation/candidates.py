@@ -1,0 +1,172 @@
+"""Candidates: the few atoms that may represent a sample where there are too many to try all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._npz import State, require, require_array, require_indices
+from enhg._optional import require as require_module
+from enhg.representation._threads import ThreadTeam
+from enhg.representation.problem import Approximation, Representation
+
+GROUP_ROWS = 256  # samples that share their candidates, and the Gram matrix of these
+_ATOMS_AT_ONCE = 65_536
+_CHECKED = 1000  # samples whose certificate is computed over all atoms
+_CELLS_PER_ROOT = 4  # cells of the index, times √n
+_SAMPLES_PER_CELL = 50  # by which the cells are found
+_PROBED = 16  # cells that are searched for the neighbors of a sample
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Nearest atoms of every sample, and samples in an order in which similar ones are neighbors.
+
+    Consecutive samples of the order, `GROUP_ROWS` of them, form a group. The candidates of a sample
+    are the nearest atoms of all samples of its group.
+
+    Attributes
+    ----------
+    order : ndarray of int of shape (n_samples,)
+        The samples, sorted by the cells of the index.
+    nearest : ndarray of int32 of shape (n_samples, n_nearest)
+        The atoms nearest to every sample; −1 where fewer were seen.
+    """
+
+    order: NDArray
+    nearest: NDArray
+
+    def to_state(self) -> State:
+        """The arrays."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: State, n_samples: int, n_atoms: int) -> Candidates:
+        """Make candidates from their state; raise InputError if the state is not one."""
+        order = require_indices(state, "order", n_samples)
+        nearest = require_array(state, "nearest", (n_samples, None), "i")
+        require(len(np.unique(order)) == n_samples, "order")
+        require(bool((nearest >= -1).all() and (nearest < n_atoms).all()), "nearest")
+        return cls(order, nearest)
+
+    def of_rows(self, rows: NDArray) -> Candidates:
+        """The candidates of some of the samples, which form groups of their own."""
+        position = np.empty(len(self.order), np.int64)
+        position[self.order] = np.arange(len(self.order))
+        return Candidates(np.argsort(position[rows]), self.nearest[rows])
+
+    def atoms_of(self, rows: NDArray) -> NDArray:
+        """The atoms that are candidates for a group of samples, sorted."""
+        atoms = np.unique(self.nearest[rows])
+        return atoms[atoms >= 0].astype(np.int64)
+
+
+def find_candidates(
+    samples: NDArray, atoms: NDArray, excluded: NDArray, n_nearest: int, team: ThreadTeam
+) -> Candidates:
+    """Find the nearest atoms of every sample, approximately, by cosine.
+
+    The atoms are divided into at most 4√n cells by k-means, and the 16 cells nearest to a sample
+    are searched (an inverted file, of faiss).
+
+    Parameters
+    ----------
+    samples, atoms : ndarray
+    excluded : ndarray of int of shape (n_samples,)
+        The atom of each sample that is the sample itself; −1 for none.
+    n_nearest : int
+    team : ThreadTeam
+    """
+    faiss = require_module("faiss", "large")
+    faiss.omp_set_num_threads(team.size)
+    directions = _unit_rows(atoms)
+    queries = directions if samples is atoms else _unit_rows(samples)
+    cells = _Cells(faiss, directions)
+    # One more than wanted, since a sample may be its own nearest atom.
+    nearest = cells.search(queries, min(n_nearest + 1, len(atoms)))
+    own = nearest == excluded[:, None]
+    own[~own.any(axis=1), -1] = True  # the farthest where the sample itself is not among them
+    nearest = nearest[~own].reshape(len(samples), -1)
+    return Candidates(cells.order(queries), nearest.astype(np.int32))
+
+
+class _Cells:
+    """Index of unit vectors by cells, and an order of these in which similar ones are close."""
+
+    def __init__(self, faiss: Any, directions: NDArray) -> None:
+        n, d = directions.shape
+        count = max(1, min(int(_CELLS_PER_ROOT * np.sqrt(n)), n // _SAMPLES_PER_CELL))
+        self.quantizer = faiss.IndexFlatIP(d)
+        self.index = faiss.IndexIVFFlat(self.quantizer, d, count, faiss.METRIC_INNER_PRODUCT)
+        self.index.cp.max_points_per_centroid = _SAMPLES_PER_CELL
+        self.index.cp.min_points_per_centroid = 1
+        self.index.train(directions)
+        self.index.add(directions)
+        self.index.nprobe = min(count, _PROBED)
+
+    def search(self, queries: NDArray, count: int) -> NDArray:
+        return self.index.search(queries, count)[1]
+
+    def order(self, queries: NDArray) -> NDArray:
+        """Sort queries by the cell that they are in, and cells by a path through their centers."""
+        _, cells = self.quantizer.search(queries, 1)
+        rank = _path(self.quantizer.reconstruct_n(0, self.quantizer.ntotal))
+        return np.argsort(rank[cells[:, 0]], kind="stable")
+
+
+def _path(centers: NDArray) -> NDArray:
+    """Position of every center on a path that goes to the nearest center not yet on it."""
+    left, position = np.ones(len(centers), bool), np.empty(len(centers), np.int64)
+    here = 0
+    for step in range(len(centers)):
+        position[here], left[here] = step, False
+        if step + 1 < len(centers):
+            similarity = centers @ centers[here]
+            similarity[~left] = -np.inf
+            here = int(similarity.argmax())
+    return position
+
+
+def _unit_rows(X: NDArray) -> NDArray:
+    """The samples in float32 and of unit length; zeros stay zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    factors = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return np.ascontiguousarray(X * factors[:, None], dtype=np.float32)
+
+
+def check_against_all(representation: Representation, excluded: NDArray) -> Approximation:
+    """Check some rows of an approximate representation against all atoms.
+
+    Parameters
+    ----------
+    representation : Representation
+    excluded : ndarray of int of shape (n_samples,)
+    """
+    n = len(representation.samples)
+    rows = np.sort(np.random.RandomState(0).permutation(n)[:_CHECKED])
+    return Approximation(rows, _certificates(representation, excluded, rows))
+
+
+def _certificates(representation: Representation, excluded: NDArray, rows: NDArray) -> NDArray:
+    """The largest violation of the optimality conditions over all atoms, relative to a."""
+    Z, atoms = representation.coefficients[rows], representation.dictionary
+    residuals = representation.samples[rows].astype(np.float64) - Z @ atoms
+    if representation.sparse_errors is not None:
+        residuals -= representation.sparse_errors[rows].toarray()
+    l1, ridge = representation.l1_penalty[rows], representation.ridge_penalty[rows]
+    largest = np.zeros(len(rows))
+    for start in range(0, len(atoms), _ATOMS_AT_ONCE):
+        part = slice(start, start + _ATOMS_AT_ONCE)
+        correlations = residuals @ atoms[part].astype(np.float64).T
+        z = Z[:, part].toarray()
+        at_zero = np.maximum(np.abs(correlations) - l1[:, None], 0)
+        elsewhere = np.abs(correlations - ridge[:, None] * z - l1[:, None] * np.sign(z))
+        violation = np.where(z == 0, at_zero, elsewhere)
+        own = excluded[rows] - start
+        inside = (own >= 0) & (own < violation.shape[1]) & (excluded[rows] >= 0)
+        violation[np.flatnonzero(inside), own[inside]] = 0
+        largest = np.maximum(largest, violation.max(axis=1))
+    return largest / l1

@@ -1,0 +1,254 @@
+"""Approximate representations: the exact problem on the candidates, and honest checks."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from enhg import ElasticNetHypergraph, HypergraphClustering, clustering_accuracy
+from enhg.exceptions import InputError, MissingDependencyError
+from enhg.preprocessing import SampleNormalizer
+from enhg.representation import candidates as candidates_module
+from enhg.representation._threads import ThreadTeam
+from enhg.representation.candidates import GROUP_ROWS, Candidates, find_candidates
+from enhg.representation.scheduling import BlockProblem, Problem
+from enhg.representation.solver import self_representation
+from enhg.structures import elastic_net
+
+pytest.importorskip("faiss")
+
+X = SampleNormalizer().fit_transform(load_digits().data).astype(np.float32)
+y = load_digits().target
+OWN = np.arange(len(X))
+
+
+@pytest.fixture(scope="module")
+def nearest():
+    with ThreadTeam(2) as team:
+        return find_candidates(X, X, OWN, 20, team)
+
+
+def brute_force(samples, atoms, count, excluded=None):
+    similarity = samples.astype(np.float64) @ atoms.T.astype(np.float64)
+    if excluded is not None:
+        similarity[np.arange(len(samples)), excluded] = -np.inf
+    return np.argsort(-similarity, axis=1)[:, :count]
+
+
+def test_candidates_are_the_nearest_atoms(nearest):
+    exact = brute_force(X, X, 20, OWN)
+    shared = [np.isin(a, b).mean() for a, b in zip(exact, nearest.nearest, strict=True)]
+    assert np.mean(shared) > 0.97
+    assert nearest.nearest.shape == (len(X), 20)
+    assert not (nearest.nearest == OWN[:, None]).any()
+    assert sorted(nearest.order) == list(range(len(X)))
+
+
+def test_candidates_do_not_depend_on_lengths(nearest):
+    scaled = X * np.random.default_rng(0).uniform(0.5, 2, (len(X), 1)).astype(np.float32)
+    with ThreadTeam(2) as team:
+        others = find_candidates(scaled, scaled, OWN, 20, team)
+    shared = [np.isin(a, b).mean() for a, b in zip(nearest.nearest, others.nearest, strict=True)]
+    assert np.mean(shared) > 0.95
+
+
+def test_groups_hold_similar_samples(nearest):
+    """Samples of a group share candidates: fewer than those of as many random samples."""
+    rng = np.random.default_rng(0)
+    grouped = [
+        len(nearest.atoms_of(nearest.order[start : start + GROUP_ROWS]))
+        for start in range(0, len(X) - GROUP_ROWS, GROUP_ROWS)
+    ]
+    mixed = [len(nearest.atoms_of(rng.permutation(len(X))[:GROUP_ROWS])) for _ in grouped]
+    assert np.mean(grouped) < 0.7 * np.mean(mixed)
+
+
+def test_a_group_is_the_exact_problem_on_its_candidates(nearest):
+    problem = BlockProblem(
+        X, X, OWN, Problem(10.0, 5.0, "squared", "relative"), 1e-6, candidates=nearest
+    )
+    rows = nearest.order[300:400]
+    with ThreadTeam(1) as team:
+        solved = problem._solve_group(rows, team)
+    columns = nearest.atoms_of(rows)
+    assert solved.coefficients.shape == (100, len(X))
+    assert np.isin(solved.coefficients.indices, columns).all()
+    for place in (0, 50, 99):
+        own = columns[columns != rows[place]]
+        exact = self_representation(X[rows[place : place + 1]], dictionary=X[own], tol=1e-6)
+        row = solved.coefficients[[place]].toarray().ravel()
+        np.testing.assert_allclose(row[own], exact.coefficients.toarray().ravel(), atol=1e-4)
+        assert row[rows[place]] == 0
+
+
+def test_check_is_that_of_the_optimality_conditions():
+    representation = self_representation(X, n_candidates=15)
+    checked = representation.approximation
+    assert len(checked.rows) == len(np.unique(checked.rows)) == 1000
+    Z, a, b = (
+        part[checked.rows]
+        for part in (
+            representation.coefficients.toarray(),
+            representation.l1_penalty,
+            representation.ridge_penalty,
+        )
+    )
+    correlations = (X[checked.rows] - Z @ X).astype(np.float64) @ X.T
+    for place in range(0, 1000, 50):
+        z, g = Z[place], correlations[place]
+        violation = np.where(
+            z == 0, np.abs(g) - a[place], np.abs(g - b[place] * z - a[place] * np.sign(z))
+        )
+        violation[checked.rows[place]] = 0
+        expected = max(violation.max(), 0) / a[place]
+        assert checked.certificate[place] == pytest.approx(expected, abs=2e-4)
+    assert checked.share_within(np.inf) == 1
+    assert checked.share_within(1e-3) == (checked.certificate <= 1e-3).mean()
+
+
+def test_check_of_exact_rows_is_their_certificate(monkeypatch):
+    """With all atoms as candidates the check agrees with the certificate of the solver."""
+    monkeypatch.setattr(candidates_module, "_PROBED", 10**6)
+    monkeypatch.setattr(candidates_module, "_ATOMS_AT_ONCE", 100)
+    few = X[:300]
+    representation = self_representation(few, n_candidates=299)
+    exact = self_representation(few)
+    np.testing.assert_allclose(
+        representation.coefficients.toarray(), exact.coefficients.toarray(), atol=1e-4
+    )
+    checked = representation.approximation
+    assert checked.certificate.max() <= 2e-4
+    assert checked.share_within(1e-3) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"error_weight": 0.5}, {"loss": "norm", "gamma": 5.0}])
+def test_more_candidates_are_closer_to_the_solution(options):
+    medians = [
+        np.median(
+            self_representation(X[:900], n_candidates=count, **options).approximation.certificate
+        )
+        for count in (5, 30, 200)
+    ]
+    assert medians[0] > medians[1] > medians[2]
+
+
+def test_new_samples():
+    representation = self_representation(X[:300], dictionary=X[300:], n_candidates=30)
+    assert representation.coefficients.shape == (300, len(X) - 300)
+    assert representation.certificate.max() <= 1e-4
+    exact = self_representation(X[:300], dictionary=X[300:])
+    largest = [np.argmax(np.abs(Z.toarray()), axis=1) for Z in (
+        representation.coefficients, exact.coefficients
+    )]  # fmt: skip
+    assert (largest[0] == largest[1]).mean() > 0.85
+
+
+def test_rows_in_float64():
+    options = {"gamma": 3000.0, "lam": 0.01, "tol": 1e-6}
+    representation = self_representation(X[:600], n_candidates=20, **options)
+    assert representation.certificate.max() <= 1e-6
+
+
+def test_candidates_of_rows(nearest):
+    rows = np.array([5, 900, 17, 1200])
+    part = nearest.of_rows(rows)
+    np.testing.assert_array_equal(part.nearest, nearest.nearest[rows])
+    position = np.argsort(nearest.order)
+    np.testing.assert_array_equal(np.argsort(position[rows]), part.order)
+
+
+def test_result_does_not_depend_on_threads_and_goes_on(tmp_path):
+    one = self_representation(X, n_candidates=30, n_jobs=1, checkpoint=tmp_path)
+    (tmp_path / "representation" / "float32-0.npz").unlink()
+    two = self_representation(X, n_candidates=30, n_jobs=2, checkpoint=tmp_path)
+    assert (one.coefficients != two.coefficients).nnz == 0
+    with pytest.raises(InputError, match="n_candidates = 30, not 20"):
+        self_representation(X, n_candidates=20, checkpoint=tmp_path)
+
+
+def test_dask_workers():
+    distributed = pytest.importorskip("distributed")
+    threads = self_representation(X, n_candidates=30)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        ours = self_representation(X, n_candidates=30, scheduler=cluster.get_client())
+    assert (ours.coefficients != threads.coefficients).nnz == 0
+
+
+def test_clusters_of_an_approximate_hypergraph():
+    exact, near = (
+        HypergraphClustering(
+            10, structure=ElasticNetHypergraph(n_candidates=count), random_state=0
+        ).fit(load_digits().data)
+        for count in (None, 30)
+    )
+    assert near.representation_.approximation is not None
+    assert clustering_accuracy(y, near.labels_) > clustering_accuracy(y, exact.labels_) - 0.01
+    assert adjusted_rand_score(exact.labels_, near.labels_) > 0.9
+    assert len(near.predict(load_digits().data[:20])) == 20
+
+
+def test_automatic_above_a_number_of_samples(monkeypatch):
+    monkeypatch.setattr(elastic_net, "_MAX_EXACT_ATOMS", 500)
+    small, large = (ElasticNetHypergraph(preprocessing="zero_mean").fit(X[:n]) for n in (500, 501))
+    assert small.representation_.approximation is None
+    assert large.representation_.approximation is not None
+    state = large.to_state()
+    again = ElasticNetHypergraph.from_state(state).representation_.approximation
+    np.testing.assert_array_equal(
+        again.certificate, large.representation_.approximation.certificate
+    )
+
+
+def test_separate_clusters_stay_separate():
+    points, labels = make_blobs(1500, 40, centers=6, cluster_std=0.5, random_state=0)
+    structure = ElasticNetHypergraph(n_candidates=10).fit(points)
+    predicted = HypergraphClustering(6, structure=structure.graph_, random_state=0).fit_predict(
+        points
+    )
+    assert clustering_accuracy(labels, predicted) == 1
+
+
+@pytest.mark.parametrize("count", [0, -3, 2.5, "many"])
+def test_wrong_number(count):
+    with pytest.raises(InputError, match="n_candidates must be"):
+        ElasticNetHypergraph(n_candidates=count).fit(X[:50])
+    with pytest.raises(InputError, match="n_candidates must be"):
+        self_representation(X[:50], n_candidates=count)
+
+
+def test_stored_errors_need_all_atoms():
+    with pytest.raises(InputError, match=r"n_candidates must be None with loss=.norm."):
+        self_representation(X[:50], n_candidates=5, loss="norm", error_weight=1.0)
+
+
+def test_missing_index(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "faiss", None)
+    with pytest.raises(MissingDependencyError, match=r"needs faiss.*enhg\[large\]"):
+        self_representation(X[:50], n_candidates=5)
+
+
+def test_samples_of_zeros_and_copies():
+    samples = np.vstack([X[:100], np.zeros((3, 64), np.float32), X[:5], X[:5]])
+    representation = self_representation(samples, n_candidates=10)
+    assert representation.coefficients[[100, 101, 102]].nnz == 0
+    assert np.isfinite(representation.approximation.certificate).all()
+
+
+def test_fewer_atoms_than_candidates():
+    representation = self_representation(X[:4], n_candidates=50)
+    assert representation.certificate.max() <= 1e-4
+    assert representation.approximation.share_within(1e-3) == 1
+
+
+def test_damaged_state():
+    order, some = np.arange(3), np.zeros((3, 2), np.int32)
+    assert Candidates.from_state({"order": order, "nearest": some}, 3, 3).nearest is some
+    for state in (
+        {"order": np.zeros(3, int), "nearest": some},
+        {"order": order, "nearest": some + 3},
+        {"order": order, "nearest": some[:2]},
+    ):
+        with pytest.raises(InputError):
+            Candidates.from_state(state, 3, 3)
