@@ -51,7 +51,7 @@ from enhg.learning.partitions import (
 )
 from enhg.learning.queries import select_queries
 from enhg.learning.refinement import refine
-from enhg.learning.scores import boundary_scores
+from enhg.learning.scores import boundary_scores, margins
 from enhg.learning.spectral import Spectrum, eigenpairs_on, embed, fragments
 from enhg.preprocessing._arrays import first_equal, unit_length
 
@@ -339,7 +339,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self.labels_ = keep_together(nearest, firsts)
         self.cluster_centers_ = _centers(self.embedding_[used], self.labels_[used], k)
         distances = euclidean_distances(self.embedding_, self.cluster_centers_)
-        self.confidence_ = _margin(distances, self.labels_)
+        self.confidence_ = margins(distances, self.labels_)
 
     def _warn_if_not_reliable(self) -> None:
         count = self.cluster_count_
@@ -414,7 +414,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         if self.normalize_rows:
             points = unit_length(points)
         labels = (memberships @ np.eye(self.n_clusters_)[self.labels_]).argmax(axis=1)
-        confidence = _margin(euclidean_distances(points, self.cluster_centers_), labels)
+        confidence = margins(euclidean_distances(points, self.cluster_centers_), labels)
         empty = np.diff(memberships.indptr) == 0
         labels[empty], confidence[empty] = -1, 0
         return Prediction(labels, confidence, attachment.outlier_scores)
@@ -488,16 +488,3 @@ def _centers(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
     centers = class_means(points, labels, sizes)
     centers[sizes == 0] = centers[sizes.argmax()]
     return centers
-
-
-def _margin(distances: NDArray, labels: NDArray) -> NDArray:
-    """Return max(1 − d₁/d₂, 0), d₁ of the own cluster and d₂ of the nearest other one."""
-    if distances.shape[1] == 1:
-        return np.ones(len(distances))
-    rows = np.arange(len(distances))
-    own = distances[rows, labels]
-    others = distances.copy()
-    others[rows, labels] = np.inf
-    nearest = others.min(axis=1)
-    ratio = np.divide(own, nearest, out=np.ones_like(own), where=nearest > 0)
-    return np.asarray(np.maximum(1 - ratio, 0))

@@ -104,3 +104,16 @@ def outlier_threshold(scores: NDArray) -> float:
     deviation = float(median_abs_deviation(distinct, scale="normal"))
     threshold = median + _OUTLIER_DEVIATIONS * deviation
     return float(np.clip(threshold, _MIN_OUTLIER_THRESHOLD, _MAX_OUTLIER_THRESHOLD))
+
+
+def margins(distances: NDArray, labels: NDArray) -> NDArray:
+    """Return max(1 − d₁/d₂, 0), d₁ of the own cluster and d₂ of the nearest other one."""
+    if distances.shape[1] == 1:
+        return np.ones(len(distances))
+    rows = np.arange(len(distances))
+    own = distances[rows, labels]
+    others = distances.copy()
+    others[rows, labels] = np.inf
+    nearest = others.min(axis=1)
+    ratio = np.divide(own, nearest, out=np.ones_like(own), where=nearest > 0)
+    return np.asarray(np.maximum(1 - ratio, 0))
