@@ -15,7 +15,7 @@ from enhg.representation.scheduling import BlockProblem, Problem
 from enhg.representation.solver import self_representation
 from enhg.structures import elastic_net
 
-pytest.importorskip("faiss")
+pytest.importorskip("pynndescent")
 
 X = SampleNormalizer().fit_transform(load_digits().data).astype(np.float32)
 y = load_digits().target
@@ -108,7 +108,6 @@ def test_check_is_that_of_the_optimality_conditions():
 
 def test_check_of_exact_rows_is_their_certificate(monkeypatch):
     """With all atoms as candidates the check agrees with the certificate of the solver."""
-    monkeypatch.setattr(candidates_module, "_PROBED", 10**6)
     monkeypatch.setattr(candidates_module, "_ATOMS_AT_ONCE", 100)
     few = X[:300]
     representation = self_representation(few, n_candidates=299)
@@ -224,8 +223,8 @@ def test_stored_errors_need_all_atoms():
 
 
 def test_missing_index(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "faiss", None)
-    with pytest.raises(MissingDependencyError, match=r"needs faiss.*enhg\[large\]"):
+    monkeypatch.setitem(__import__("sys").modules, "pynndescent", None)
+    with pytest.raises(MissingDependencyError, match=r"needs pynndescent.*enhg\[large\]"):
         self_representation(X[:50], n_candidates=5)
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 
 from enhg._npz import State, require, require_array, require_indices
 from enhg._optional import require as require_module
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Approximation, Representation
 
-GROUP_ROWS = 256  # samples that share their candidates, and the Gram matrix of these
-_ATOMS_AT_ONCE = 65_536
+GROUP_ROWS = 64  # samples that share their candidates, and the Gram matrix of these
+_ATOMS_AT_ONCE = 4096
 _CHECKED = 1000  # samples whose certificate is computed over all atoms
-_CELLS_PER_ROOT = 4  # cells of the index, times √n
-_SAMPLES_PER_CELL = 50  # by which the cells are found
-_PROBED = 16  # cells that are searched for the neighbors of a sample
+_LEAST_NEIGHBORS = 10  # of the graph that is the index: with fewer it misses too many
+# The order of samples: cells of about as many samples, found by k-means on some of them.
+_CELL_ROWS, _MOST_CELLS, _SAMPLES_PER_CELL, _CELL_STEPS = 128, 2000, 50, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +70,8 @@ def find_candidates(
 ) -> Candidates:
     """Find the nearest atoms of every sample, approximately, by cosine.
 
-    The atoms are divided into at most 4√n cells by k-means, and the 16 cells nearest to a sample
-    are searched (an inverted file, of faiss).
+    The index is a graph of nearest neighbors (of pynndescent). The order is by cells of k-means of
+    the samples, and of these by a path through their centers.
 
     Parameters
     ----------
@@ -80,53 +81,45 @@ def find_candidates(
     n_nearest : int
     team : ThreadTeam
     """
-    faiss = require_module("faiss", "large")
-    faiss.omp_set_num_threads(team.size)
+    index_module = require_module("pynndescent", "large")
     directions = _unit_rows(atoms)
-    queries = directions if samples is atoms else _unit_rows(samples)
-    cells = _Cells(faiss, directions)
     # One more than wanted, since a sample may be its own nearest atom.
-    nearest = cells.search(queries, min(n_nearest + 1, len(atoms)))
+    count = min(n_nearest + 1, len(atoms))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few atoms may have fewer neighbors than wanted
+        index = index_module.NNDescent(
+            directions, n_neighbors=max(count, _LEAST_NEIGHBORS), random_state=0, n_jobs=team.size
+        )
+        if samples is atoms:
+            queries, nearest = directions, index.neighbor_graph[0][:, :count]
+        else:
+            queries = _unit_rows(samples)
+            nearest = index.query(queries, k=count)[0]
     own = nearest == excluded[:, None]
     own[~own.any(axis=1), -1] = True  # the farthest where the sample itself is not among them
     nearest = nearest[~own].reshape(len(samples), -1)
-    return Candidates(cells.order(queries), nearest.astype(np.int32))
+    return Candidates(team.call(lambda: _order(queries)), nearest.astype(np.int32))
 
 
-class _Cells:
-    """Index of unit vectors by cells, and an order of these in which similar ones are close."""
-
-    def __init__(self, faiss: Any, directions: NDArray) -> None:
-        n, d = directions.shape
-        count = max(1, min(int(_CELLS_PER_ROOT * np.sqrt(n)), n // _SAMPLES_PER_CELL))
-        self.quantizer = faiss.IndexFlatIP(d)
-        self.index = faiss.IndexIVFFlat(self.quantizer, d, count, faiss.METRIC_INNER_PRODUCT)
-        self.index.cp.max_points_per_centroid = _SAMPLES_PER_CELL
-        self.index.cp.min_points_per_centroid = 1
-        self.index.train(directions)
-        self.index.add(directions)
-        self.index.nprobe = min(count, _PROBED)
-
-    def search(self, queries: NDArray, count: int) -> NDArray:
-        return self.index.search(queries, count)[1]
-
-    def order(self, queries: NDArray) -> NDArray:
-        """Sort queries by the cell that they are in, and cells by a path through their centers."""
-        _, cells = self.quantizer.search(queries, 1)
-        rank = _path(self.quantizer.reconstruct_n(0, self.quantizer.ntotal))
-        return np.argsort(rank[cells[:, 0]], kind="stable")
+def _order(samples: NDArray) -> NDArray:
+    """Sort samples so that consecutive ones are similar."""
+    n_cells = max(1, min(len(samples) // _CELL_ROWS, _MOST_CELLS))
+    drawn = np.random.RandomState(0).permutation(len(samples))[: _SAMPLES_PER_CELL * n_cells]
+    kmeans = KMeans(n_cells, init="random", n_init=1, max_iter=_CELL_STEPS, random_state=0)
+    cells = kmeans.fit(samples[np.sort(drawn)]).predict(samples)
+    return np.argsort(_path(kmeans.cluster_centers_)[cells], kind="stable")
 
 
 def _path(centers: NDArray) -> NDArray:
     """Position of every center on a path that goes to the nearest center not yet on it."""
     left, position = np.ones(len(centers), bool), np.empty(len(centers), np.int64)
-    here = 0
+    here, squares = 0, np.einsum("ij,ij->i", centers, centers)
     for step in range(len(centers)):
         position[here], left[here] = step, False
         if step + 1 < len(centers):
-            similarity = centers @ centers[here]
-            similarity[~left] = -np.inf
-            here = int(similarity.argmax())
+            distances = squares - 2 * centers @ centers[here]
+            distances[~left] = np.inf
+            here = int(distances.argmin())
     return position
 
 

@@ -74,9 +74,9 @@ def self_representation(
         problem over the atoms [X, I/γₑ]. None: no such error.
     n_candidates : int, default=None
         Try only some atoms for each sample, approximately: at least this many of the largest
-        cosines, found by an index (``pip install 'enhg[large]'``), with those of some 255 similar
-        samples. The problem is solved exactly on these, and `approximation` of the result checks
-        some rows against all atoms. None: all atoms.
+        cosines, found by an index (``pip install 'enhg[large]'``), and those of 63 similar samples.
+        The problem is solved exactly on these, and `approximation` of the result checks some rows
+        against all atoms. None: all atoms.
     tol : float, default=1e-4
         Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.
     memory_budget : int, default=None
