@@ -62,6 +62,12 @@ def _images(dataset: str, folder: Path) -> NDArray:
     return load(dataset, folder).X
 
 
+def labeled_images(dataset: str, folder: Path) -> tuple[NDArray, NDArray]:
+    """All samples of a set and their labels."""
+    loaded = load(dataset, folder)
+    return loaded.X, np.asarray(loaded.y)
+
+
 def embeddings(folder: Path, limit: int | None) -> tuple[str, NDArray]:
     """Embeddings of images by CLIP, or synthetic ones, in unit length and float32; with a name."""
     file = Path(folder) / _EMBEDDINGS

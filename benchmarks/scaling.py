@@ -1,4 +1,4 @@
-"""Benchmarks of checkpoints and of workers on several machines, or processes on one."""
+"""Benchmarks of what large runs need: checkpoints, workers, candidates."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from benchmarks import measure
 from benchmarks.outcomes import Options, Outcome, Record, at_least, at_most
-from benchmarks.problems import TOL, Problem, warm_up
+from benchmarks.problems import TOL, Problem, labeled_images, warm_up
 
 _SAMPLES = Problem("mnist", 20_000, a=0.1, b=0.1)
 _BUDGET = 2**29  # bytes: too small for the Gram matrix, as at the sizes that need workers
 _TURNS = 3
+_CANDIDATES = (15, 30, 60)  # the default first
 
 
 def checkpoints(options: Options) -> Outcome:
@@ -79,3 +82,30 @@ def workers(options: Options) -> Outcome:
             at_most("largest certificate", max(r["certificate"] for r in records), TOL),
         ],
     )
+
+
+def approximate(options: Options) -> Outcome:
+    """Candidates against all samples: clustering of all 70 000 MNIST images by default"""
+    count = options.sizes(70_000)[0]
+    records: list[Record] = []
+    with TemporaryDirectory() as home:
+        file = Path(home) / "samples.npz"
+        X, labels = labeled_images("mnist", options.data)
+        np.savez(file, X=X[:count], y=labels[:count])
+        for candidates in (None, *_CANDIDATES):
+            record = measure.in_new_process("approximate", samples=file, candidates=candidates)
+            records.append({"samples": count} | record)
+    exact, default = records[:2]
+    return Outcome(
+        records,
+        [
+            at_least(
+                "representation by candidates", exact["seconds"] / default["seconds"], 5,
+                "× as fast as by all",
+            ),
+            at_most("loss of clustering accuracy", exact["ac"] - default["ac"], 0.01),
+            at_least(
+                "checked samples within ten times the tolerance", default["share_within"], 0.99
+            ),
+        ],
+    )  # fmt: skip

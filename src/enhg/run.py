@@ -79,6 +79,9 @@ class StructureFigures:
     n_hyperedges, n_components : int
     largest_component : int
         Number of vertices of the largest component.
+    median_violation : float or None
+        Where every sample is represented by candidates only: the median of the certificate over
+        all samples, of those that were checked. Then `certificate` is over the candidates.
     """
 
     preprocessing: str
@@ -87,6 +90,7 @@ class StructureFigures:
     n_hyperedges: int
     n_components: int
     largest_component: int
+    median_violation: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,6 +435,7 @@ def input_figures(samples: Samples) -> InputFigures:
 def _structure_figures(structure: ElasticNetHypergraph) -> StructureFigures:
     representation, graph = structure.representation_, structure.graph_
     n_components, component = graph.connected_components()
+    checked = representation.approximation
     return StructureFigures(
         preprocessing=preprocessing_name(structure.preprocessing_),
         mean_support=representation.coefficients.nnz / graph.n_vertices,
@@ -438,6 +443,7 @@ def _structure_figures(structure: ElasticNetHypergraph) -> StructureFigures:
         n_hyperedges=int(graph.n_edges),
         n_components=int(n_components),
         largest_component=int(np.bincount(component).max()),
+        median_violation=None if checked is None else float(np.median(checked.certificate)),
     )
 
 

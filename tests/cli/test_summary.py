@@ -191,6 +191,16 @@ def test_sizes_of_many_groups_are_given_as_a_range():
     assert dict(summary.rows(run))["clusters"] == "11, of 5 to 15 images"
 
 
+def test_summary_of_an_approximation():
+    structure = StructureFigures("zero_mean", 1.5, 5e-5, 3, 1, 3, median_violation=0.312)
+    run = replace(CLUSTERED, structure=structure)
+    assert (
+        "largest certificate 5.0e-05 over the candidates; over all samples about 0.3, as only "
+        "similar samples are compared"
+    ) in dict(summary.rows(run))["details"]
+    assert summary.to_json(run, [])["median_violation"] == 0.312
+
+
 def test_json(capsys):
     files = [str(Path("out", "labels.csv"))]
     Stages(quiet=False, as_json=True).print_json(summary.to_json(CLUSTERED, files))
@@ -201,6 +211,7 @@ def test_json(capsys):
         "duplicates": [], "clusters": 2, "sizes": {"0": 1, "1": 2},
         "low_confidence": 1, "outliers": 1, "unreached": 0, "preprocessing": "zero_mean",
         "mean_support": 1.5, "certificate": None,  # JSON has no infinity
+        "median_violation": None,
         "hyperedges": 3, "components": 1, "largest_component": 3,
         "estimate": {"n_clusters": 2, "runner_up": 3, "reliable": True}, "ac": 1.0, "nmi": 0.5,
         "scored": 3, "files": files, "seconds": {"read": 0.123}, "warnings": ["careful"],

@@ -114,6 +114,7 @@ def to_json(run: Run, files: list[str]) -> dict[str, Any]:
             "preprocessing": structure.preprocessing,
             "mean_support": round(structure.mean_support, 2),
             "certificate": structure.certificate,
+            "median_violation": structure.median_violation,
             "hyperedges": structure.n_hyperedges,
             "components": structure.n_components,
             "largest_component": structure.largest_component,
@@ -215,6 +216,11 @@ def _details_text(run: Run) -> str:
         f"preprocessing {structure.preprocessing}; {structure.mean_support:.1f} non-zero "
         f"coefficients per sample on average, largest certificate {structure.certificate:.1e}"
     )
+    if structure.median_violation is not None:
+        first += (
+            f" over the candidates; over all samples about {structure.median_violation:.1g}, as "
+            "only similar samples are compared"
+        )
     edges = f"{structure.n_hyperedges} hyperedges"
     second = f"{edges}, {counted(structure.n_components, 'component')}"
     if run.spreading is not None:

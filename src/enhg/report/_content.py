@@ -104,6 +104,7 @@ def _structure(run: Run) -> dict[str, object] | None:
         return None
     return {
         "certificate": _finite(run.structure.certificate),
+        "violation": run.structure.median_violation,
         "components": run.structure.n_components,
         "largest": run.structure.largest_component,
     }

@@ -129,10 +129,11 @@ function qualityRows() {
   if (data.lowConfidence) rows.push(["Confidence", `at most ${Number(data.confidenceThreshold.toPrecision(2))} ` +
     `in the ${number(data.lowConfidence)} least sure of ${counted(data.total, noun)}`]);
   if (!data.structure) return rows;
-  const { certificate, components, largest } = data.structure;
+  const { certificate, violation, components, largest } = data.structure;
   rows.push(
     ["Certificate", certificate === null ? "not known: numerical overflow"
-      : `at most ${certificate.toExponential(1)}; 0 is exactly optimal`],
+      : `at most ${certificate.toExponential(1)}${violation === null ? "" : " over the candidates, " +
+        `about ${Number(violation.toPrecision(1))} over all`}; 0 is exactly optimal`],
     ["Components", components === 1 ? "1" : `${number(components)}; the largest has ${counted(largest, noun)}`],
   );
   return rows;

@@ -144,22 +144,29 @@ def check_against_all(representation: Representation, excluded: NDArray) -> Appr
 
 
 def _certificates(representation: Representation, excluded: NDArray, rows: NDArray) -> NDArray:
-    """The largest violation of the optimality conditions over all atoms, relative to a."""
+    """The largest violation of the optimality conditions over all atoms, relative to a.
+
+    Products of float32 samples are in float32: their rounding is far below a.
+    """
     Z, atoms = representation.coefficients[rows], representation.dictionary
     residuals = representation.samples[rows].astype(np.float64) - Z @ atoms
     if representation.sparse_errors is not None:
         residuals -= representation.sparse_errors[rows].toarray()
     l1, ridge = representation.l1_penalty[rows], representation.ridge_penalty[rows]
-    largest = np.zeros(len(rows))
+    left = residuals.astype(atoms.dtype)
+    largest, by_column = np.zeros(len(rows)), Z.tocsc()
     for start in range(0, len(atoms), _ATOMS_AT_ONCE):
-        part = slice(start, start + _ATOMS_AT_ONCE)
-        correlations = residuals @ atoms[part].astype(np.float64).T
-        z = Z[:, part].toarray()
-        at_zero = np.maximum(np.abs(correlations) - l1[:, None], 0)
-        elsewhere = np.abs(correlations - ridge[:, None] * z - l1[:, None] * np.sign(z))
-        violation = np.where(z == 0, at_zero, elsewhere)
-        own = excluded[rows] - start
-        inside = (own >= 0) & (own < violation.shape[1]) & (excluded[rows] >= 0)
-        violation[np.flatnonzero(inside), own[inside]] = 0
-        largest = np.maximum(largest, violation.max(axis=1))
+        part = slice(start, min(start + _ATOMS_AT_ONCE, len(atoms)))
+        correlations = left @ atoms[part].T
+        own = excluded[rows]
+        inside = (own >= part.start) & (own < part.stop)
+        correlations[np.flatnonzero(inside), own[inside] - start] = 0
+        support = by_column[:, part].tocoo()
+        at_support = correlations[support.coords]
+        correlations[support.coords] = 0
+        violation = np.abs(correlations).max(axis=1) - l1
+        which = support.coords[0]
+        expected = ridge[which] * support.data + l1[which] * np.sign(support.data)
+        np.maximum.at(violation, which, np.abs(at_support - expected))
+        largest = np.maximum(largest, violation)
     return largest / l1

@@ -12,7 +12,7 @@ from enhg.structures.hyperedges import HyperedgeRule
 
 # Above this number, the time of comparing all samples, of order n², is hours on two cores.
 _MAX_EXACT_ATOMS = 100_000
-_CANDIDATES = 30
+_CANDIDATES = 15
 
 
 class ElasticNetHypergraph(RepresentationHypergraph):
@@ -51,7 +51,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         `HyperedgeRule()` by default: three hyperedges, of the 5, 7 and 10 largest |zᵢⱼ|.
     n_candidates : int, "auto" or None, default="auto"
         Represent every sample by this many similar ones at least, approximately, in place of all
-        (see `self_representation`); None for all. "auto": 30 for more than 100 000 samples, with
+        (see `self_representation`); None for all. "auto": 15 for more than 100 000 samples, with
         which all would take hours, else None.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
