@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
 
-from enhg import Graph
+from enhg import Graph, clustering_accuracy
+from enhg.learning import partitions
 from enhg.learning.partitions import choose_partition
 from enhg.modularity import Steps, modularity, step_information
 
@@ -67,3 +70,17 @@ def test_of_equal_partitions_the_first_is_chosen():
     labels = partitions["blocks"]
     equal = {"one": labels, "two": 3 - labels, "three": labels}
     assert choose_partition(graph, equal).method == "one"
+
+
+@pytest.mark.parametrize("k", [4, 40])
+def test_k_means_of_many_points(monkeypatch, k):
+    """Centers of some of the points lead to clusters as compact as initializations on all."""
+    points, classes = make_blobs(3000, 10, centers=k, cluster_std=1.5, random_state=0)
+    whole = KMeans(k, n_init=30, random_state=0).fit(points)
+    np.testing.assert_array_equal(partitions._k_means(points, k, 30, 0), whole.labels_)
+    monkeypatch.setattr(partitions, "_MIN_INITIAL_POINTS", 500)
+    labels = partitions._k_means(points, k, 30, 0)
+    centers = np.array([points[labels == cluster].mean(axis=0) for cluster in range(k)])
+    assert ((points - centers[labels]) ** 2).sum() <= 1.01 * whole.inertia_
+    assert clustering_accuracy(classes, labels) > 0.99
+    assert len(np.unique(labels)) == k
