@@ -25,6 +25,10 @@ NAMES = ["img1.png", "img2.png", "cats/img3.jpg", "dogs/img3.jpg", "x.y"]
         "img1,a\nx.y,b\nimg2,\ncats/img3,?\n",
         "./img1.png,a\n/home/me/img1.png,a\nx.y,b\nimg2.png,NaN\n",
         " img1.png , a \nx.y,b\nimg2.jpg,-1\n",
+        "id,name,label\nimg2,img1.png,a\ncats/img3,x.y,b\n",
+        "index,label,Path\nimg2,a,img1.png\ncats/img3,b,x.y\n",
+        "image,id,filename,label\nimg2,3,img1.png,a\ncats/img3,4,x.y,b\n",
+        "id,label\nimg1.png,a\nx.y,b\n",
     ],
 )
 def test_labels_by_name(tmp_path, text, write_csv):

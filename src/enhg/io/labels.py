@@ -20,7 +20,7 @@ from enhg.exceptions import InputError
 from enhg.io._base import readable, shape_text, tidy_labels
 from enhg.io.arrays import open_entries
 from enhg.io.images import IMAGE_SUFFIXES
-from enhg.io.tables import LABEL_HEADS, NAME_HEADS, read_rows, unguarded
+from enhg.io.tables import LABEL_HEADS, NAME_HEADS, NAME_PREFERENCE, read_rows, unguarded
 
 _UNLABELED = frozenset({"", "-1", "-1.0", "nan", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
@@ -373,7 +373,8 @@ def _columns(path: Path, first: list[str]) -> tuple[int, int, bool, bool]:
     name_at = [i for i, head in enumerate(heads) if head in NAME_HEADS]
     label_at = [i for i, head in enumerate(heads) if head in LABEL_HEADS]
     if name_at and label_at:
-        return name_at[0], label_at[0], True, False
+        clearest = min(name_at, key=lambda i: NAME_PREFERENCE.index(heads[i]))
+        return clearest, label_at[0], True, False
     if len(heads) == 2:
         # "y" is no heading here: it is as often a label, for yes.
         return 0, 1, False, name_at == [0] or heads[1] in LABEL_HEADS - {"y"}

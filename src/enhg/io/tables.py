@@ -18,7 +18,9 @@ from enhg.exceptions import InputError
 from enhg.io._base import Samples, readable, tidy_labels
 
 LABEL_HEADS = frozenset({"label", "labels", "class", "target", "y"})
-NAME_HEADS = frozenset({"name", "names", "file", "filename", "path", "image", "id", "index"})
+# Headings of names, the clearest first: beside a column "name", "id" only numbers the rows.
+NAME_PREFERENCE = ("name", "names", "path", "file", "filename", "image", "id", "index")
+NAME_HEADS = frozenset(NAME_PREFERENCE)
 
 _Row = tuple[int, list[str]]
 
