@@ -88,6 +88,25 @@ def test_labels_from_folders(tmp_path, pictures, run, table):
     }  # fmt: skip
 
 
+def test_folders_that_are_called_like_missing_labels(tmp_path, pictures, run, table):
+    classes = ("-1", "?", "nan")
+    for letter, name in zip("abc", classes, strict=True):
+        (pictures / name).mkdir()
+        (pictures / f"{letter}0.jpg").rename(pictures / name / f"{letter}0.jpg")
+    out = tmp_path / "out"
+    words = ["-o", out, *HOG, "--folders", "links"]
+    result = run("classify", pictures, "--labels-from-folders", *words)
+    assert result.exit_code == 0, result.output
+    assert "classes     3, from 3 labels (25.0%)" in result.stdout
+    labels = {row["name"].split("/")[-1]: row["label"] for row in table(out / "labels.csv")}
+    wanted = {name: classes["abc".index(name[0])] for name in labels}
+    assert labels == wanted
+    result = run("predict", out / "model.npz", pictures, "-o", tmp_path / "new")
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "new" / "labels.csv")
+    assert {row["name"].split("/")[-1]: row["label"] for row in rows} == wanted
+
+
 def test_classes_that_differ_only_in_case_give_a_warning(tmp_path, pictures, run, classify):
     text = "a0.jpg,buildings\na1.jpg,Buildings\nb0.jpg,y\n"
     result, _, _ = classify("some.csv", text, "--json")

@@ -236,11 +236,16 @@ def test_different_classes_give_no_warning(tmp_path, write_csv):
 
 def test_labels_from_folders(refuses):
     names = ["1.jpg", "a b/1.jpg", "c/d/1.jpg", "c/e/1.jpg", "Unlabeled/a/1.jpg", "?/1.jpg"]
-    assert labels_from_folders(names).tolist() == ["", "a b", "c", "c", "", ""]
+    assert labels_from_folders(names).tolist() == ["", "a b", "c", "c", "", "?"]
     for few in (["1.jpg"], ["a/1.jpg", "a/2.jpg", "1.jpg"], ["unlabeled/1.jpg", "a/1.jpg"], []):
         refuses(lambda few=few: labels_from_folders(few), "at least two sub-folders")
     with pytest.warns(UserWarning, match="none is left to be labeled"):
         assert labels_from_folders(["a/1.jpg", "b/1.jpg"]).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["nan", "NaN", "-1", "-1.0", "?", " ", " nan "])
+def test_the_name_of_a_folder_is_a_label(name):
+    assert labels_from_folders([f"{name}/1.jpg", "a/1.jpg", "2.jpg"]).tolist() == [name, "a", ""]
 
 
 def test_labels_of_images_that_were_skipped(tmp_path):

@@ -97,6 +97,17 @@ def test_classes_codes_and_indices():
     assert labeled.tolist() == [0, 2, 4]
 
 
+@pytest.mark.parametrize(("first", "second"), [("-1", "nan"), (-1, 1), (-1.0, 2.0)])
+def test_only_the_mask_of_a_masked_array_marks_missing_labels(first, second):
+    y = np.ma.MaskedArray([first, second, first, second], [False, False, True, False])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classes, codes, labeled = check_labels(y, np.zeros((4, 1)))
+    assert classes.tolist() == [first, second]
+    assert codes.tolist() == [0, 1, 1]
+    assert labeled.tolist() == [0, 1, 3]
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [

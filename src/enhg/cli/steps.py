@@ -191,6 +191,7 @@ def classify(
 ) -> tuple[Model, Run]:
     """Classify the samples of a fitted structure."""
     with stages.stage("classify", "spreading labels"):
+        import numpy as np
         from sklearn.frozen import FrozenEstimator
 
         from enhg._validation import validated
@@ -199,7 +200,7 @@ def classify(
 
         model = HypergraphClassifier(structure=FrozenEstimator(structure), **options)
         with validated():
-            model.fit(structure.samples_, given)
+            model.fit(structure.samples_, np.ma.MaskedArray(given, given == ""))
         return model, record_classification(samples, model)
 
 

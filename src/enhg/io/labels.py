@@ -218,8 +218,8 @@ def read_labels(
 def labels_from_folders(names: Sequence[str]) -> NDArray[np.str_]:
     """Labels of images from the folders that they are in.
 
-    The first folder of a name is the class. Images outside of all folders, and those in a folder
-    called ``unlabeled``, are to be labeled.
+    The first folder of a name is the class, whatever it is called: nan and -1 are classes here.
+    Images outside of all folders, and those in a folder called ``unlabeled``, are to be labeled.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def labels_from_folders(names: Sequence[str]) -> NDArray[np.str_]:
     ['cats', 'dogs', '']
     """
     folders = [name.partition("/")[0] if "/" in name else "" for name in names]
-    labels = ["" if _same(folder) == "unlabeled" else _normalized(folder) for folder in folders]
+    labels = ["" if _same(folder) == "unlabeled" else folder for folder in folders]
     if len(set(labels) - {""}) < 2:
         raise InputError(
             "labels from folders need images in at least two sub-folders, one per class, got "

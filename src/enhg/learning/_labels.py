@@ -50,6 +50,8 @@ def missing_marker(dtype: np.dtype) -> int | str | None:
 
 def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return y as a one-dimensional array of one type, and the mask of missing labels."""
+    if isinstance(y, np.ma.MaskedArray):
+        return _parse_masked(y)
     labels: NDArray = column_or_1d(y, warn=True)
     if labels.dtype.kind == "O" and all(label in (-1, 1) for label in labels):
         labels = labels.astype(int)
@@ -59,6 +61,14 @@ def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
         missing = (labels == "") | (labels == "-1")  # NumPy makes strings of ["cat", -1]
     else:
         missing = _missing_numbers(labels)
+    if not missing.all():
+        check_classification_targets(labels[~missing])
+    return labels, missing
+
+
+def _parse_masked(y: np.ma.MaskedArray) -> tuple[NDArray, NDArray]:
+    """Parse a masked array, whose mask alone says which labels are missing."""
+    labels, missing = column_or_1d(y.data), column_or_1d(np.ma.getmaskarray(y))
     if not missing.all():
         check_classification_targets(labels[~missing])
     return labels, missing

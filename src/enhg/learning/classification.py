@@ -194,7 +194,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels. A missing label is −1 (also as text), an empty string, None or NaN. If y holds
             the numbers −1 and 1 only, these are two classes and every sample is labeled; a warning
-            says so.
+            says so. Of a masked array, the masked labels are missing and all others are classes,
+            whatever they are.
         """
         self._check_parameters()
         samples = validate_samples(self, X)
