@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from enhg import (
     load_model,
 )
 from enhg.cli.commands import app
+from enhg.duplicates import DuplicateGroup
 from enhg.io import Samples
 from enhg.run import (
+    add_duplicates,
     add_suggestions,
     fitted_structure,
     label_table,
@@ -200,3 +203,16 @@ def test_outputs_of_classify_agree_with_a_disputed_label(tmp_path):
     given = ["yes" if label else "no" for label in GIVEN]
     assert table["given"] == given
     assert data["samples"]["given"] == [int(word == "yes") for word in given]
+
+
+def test_images_that_are_like_another_are_not_unusual(samples, clustering, monkeypatch):
+    run = record_clustering(samples, clustering)
+    unusual = np.zeros(150, bool)
+    unusual[[3, 5, 9]] = True
+    run = replace(run, samples=replace(run.samples, is_outlier=unusual))
+    group = DuplicateGroup((5, 7), (True, False))
+    monkeypatch.setattr("enhg.run.find_duplicates", lambda photos, coefficients: [group])
+    pictured = replace(samples, photos=object())
+    changed = add_duplicates(run, pictured, None)
+    assert np.flatnonzero(changed.samples.is_outlier).tolist() == [3, 9]
+    assert changed.duplicates == (group,)

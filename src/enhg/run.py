@@ -1,7 +1,6 @@
 """Typed record of a run.
 
-The terminal summary, the JSON output, labels.csv, suggestions.csv and the report are all made from
-one record, which is computed here from the fitted objects.
+The summary, the JSON output, the tables and the report are made from one record, computed here.
 """
 
 from __future__ import annotations
@@ -80,8 +79,7 @@ class StructureFigures:
     largest_component : int
         Number of vertices of the largest component.
     median_violation : float or None
-        Where every sample is represented by candidates only: the median of the certificate over
-        all samples, of those that were checked. Then `certificate` is over the candidates.
+        Of approximate representations: the median certificate over all atoms.
     """
 
     preprocessing: str
@@ -377,7 +375,10 @@ def add_duplicates(run: Run, samples: Samples, structure: ElasticNetHypergraph |
     if samples.photos is None:
         return run
     coefficients = None if structure is None else structure.representation_.coefficients
-    return replace(run, duplicates=tuple(find_duplicates(samples.photos, coefficients)))
+    duplicates = tuple(find_duplicates(samples.photos, coefficients))
+    unusual = run.samples.is_outlier.copy()  # but not those that are like another image
+    unusual[[row for group in duplicates for row in group.members]] = False
+    return replace(run, duplicates=duplicates, samples=replace(run.samples, is_outlier=unusual))
 
 
 def label_table(run: Run) -> dict[str, list[Any]]:

@@ -201,10 +201,12 @@ def test_given_labels_are_kept_and_disputed_ones_counted(tmp_path, digits, run, 
     assert "disputed    1 given label that contradicts similar images; kept" in result.stdout
 
 
-def test_samples_without_coefficients(tmp_path, digits, run):
-    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out", "--gamma", 0.5)
+def test_samples_without_coefficients(tmp_path, run):
+    np.save(tmp_path / "orthogonal.npy", np.eye(30))
+    words = ("-k", 3, "--preprocessing", "none", "-o", tmp_path / "out")
+    result = run("cluster", tmp_path / "orthogonal.npy", *words)
     assert result.exit_code == 0, result.output
-    assert "90 of 90 samples are not represented" in result.stderr
+    assert "30 of 30 samples are not represented" in result.stderr
     assert (tmp_path / "out" / "report.html").exists()
 
 

@@ -122,8 +122,8 @@ def test_error_weight(tmp_path, run):
         (["cluster", "x.npy", "-k", "two", "-o", "out"], "-k"),
         (["cluster", "x", "-k", "2", "-o", "out", "--size", "32"], "HEIGHTxWIDTH"),
         (["cluster", "x", "-k", "2", "-o", "out", "--size", "0x8"], "HEIGHTxWIDTH"),
-        (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "0"], "positive"),
-        (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "inf"], "positive"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "1"], "must be a number above 1"),
+        (["cluster", "x", "-k", "2", "-o", "out", "--gamma", "inf"], "above 1"),
         (
             ["cluster", "x", "-k", "2", "-o", "out", "--lam", "-1"],
             "'--lam': must be a number of at least 0, got -1",

@@ -341,6 +341,8 @@ def test_contact_sheets(tmp_path, pictures, run):
     for name in sheets:
         with Image.open(out / "contact-sheets" / name) as sheet:
             assert min(sheet.size) > 100
+    again = run("cluster", pictures, "-k", 2, "-o", out, "--features", "hog", "--overwrite")
+    assert f"{out / 'contact-sheets'} is of an earlier run and stays as it is" in again.stderr
 
 
 def test_folders_of_an_earlier_run_are_refused_before_reading(

@@ -147,8 +147,8 @@ def test_labels_of_images_that_cannot_be_read_are_left_out(tmp_path, pictures, c
     [
         (["cluster", "P", "--features", "hog", "--size", "8x8"], "size and color are for pixels"),
         (["cluster", "P", "--features", "network", "--color"], "size and color are for pixels"),
-        (["cluster", "P", "--images", "P"], "images must be None for a folder"),
-        (["cluster", "P", "--key", "X"], "key must be None for a folder"),
+        (["cluster", "P", "--images", "P"], "images are for a file of features, got a folder"),
+        (["cluster", "P", "--key", "X"], "key is for a file with named arrays, got a folder"),
         (["cluster", "P", "--model-size", "8x8"], "are for one of --model"),
         (["cluster", "P", "--model", "T/none.onnx"], "none.onnx: no such file"),
         (["cluster", "P", "--model", "T/rows.npy", "--features", "hog"], "is for network features"),

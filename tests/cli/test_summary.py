@@ -191,6 +191,12 @@ def test_sizes_of_many_groups_are_given_as_a_range():
     assert dict(summary.rows(run))["clusters"] == "11, of 5 to 15 images"
 
 
+def test_a_threshold_of_zero_is_not_or_less():
+    columns = replace(COLUMNS, confidence=np.zeros(3), low_confidence=np.ones(3, bool))
+    text = dict(summary.rows(replace(CLUSTERED, samples=columns)))["how sure"]
+    assert "check the 3 least sure ones first (0%)" in text
+
+
 def test_summary_of_an_approximation():
     structure = StructureFigures("zero_mean", 1.5, 5e-5, 3, 1, 3, median_violation=0.312)
     run = replace(CLUSTERED, structure=structure)

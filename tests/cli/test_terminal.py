@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import enhg.datasets
 import enhg.io
 from enhg import ElasticNetHypergraph, InputError
+from enhg.cli.terminal import Stages
 from enhg.exceptions import MissingDependencyError
 
 PROGRAM = Path(sys.executable).with_name("enhg")
@@ -158,3 +160,12 @@ def test_progress_bars_on_a_terminal(tmp_path, photos):
     assert all(word in shown for word in (b"reading", b"reconstructing", b"100%"))
     assert b"labels.csv" in printed
     assert on_terminal("-o", tmp_path / "b", "--quiet") == (b"", b"")
+
+
+def test_warnings_of_pillow_are_not_shown(capsys):
+    stages = Stages(quiet=True)
+    with stages.warnings_shown():
+        warnings.warn_explicit("Corrupt EXIF data", UserWarning, "site-packages/PIL/Tiff.py", 1)
+        warnings.warn("careful", stacklevel=1)
+    assert stages.warnings == ["careful"]
+    assert "EXIF" not in capsys.readouterr().err

@@ -9,6 +9,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import enhg
@@ -166,8 +167,10 @@ def test_every_command_names_its_own_options(command, shown, capsys):
     assert capsys.readouterr().err == f"warning: {shown}\nwarning: plain\n"
 
 
-def test_advice_on_samples_that_nothing_represents(tmp_path, digits, run):
-    words = ["cluster", digits, "-k", 3, "-o", tmp_path / "out", "--gamma", 0.5]
+def test_advice_on_samples_that_nothing_represents(tmp_path, run):
+    np.save(tmp_path / "orthogonal.npy", np.eye(30))
+    words = ["cluster", tmp_path / "orthogonal.npy", "-k", 3, "-o", tmp_path / "out"]
+    words += ["--preprocessing", "none"]
     assert (
         "raise --gamma (on the relative scale, above 1), raise --error-weight" in run(*words).stderr
     )

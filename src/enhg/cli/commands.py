@@ -190,7 +190,8 @@ def cluster(
         output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
         steps.workers(dask),
     ):
-        outputs.check(wanted, out)
+        with stages.warnings_shown():
+            outputs.check(wanted, out)
         samples = reading.read(stages, wanted)
         if n_clusters != "auto" and n_clusters > len(samples.X):
             raise InputError(
@@ -285,7 +286,8 @@ def classify(
         output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
         steps.workers(dask),
     ):
-        outputs.check(wanted, out)
+        with stages.warnings_shown():
+            outputs.check(wanted, out)
         with stages.warnings_shown():
             match = reading.open_given(wanted, labels, labels_from_folders)
         samples = reading.read(stages, wanted)
@@ -356,7 +358,8 @@ def predict(
         output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
         steps.workers(dask),
     ):
-        outputs.check(wanted, out)
+        with stages.warnings_shown():
+            outputs.check(wanted, out)
         with stages.stage("load", "loading the model"):
             from enhg.io.models import read_model
             from enhg.run import add_duplicates, record_prediction

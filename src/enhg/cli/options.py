@@ -66,6 +66,12 @@ def _whole(low: int, high: int | None = None) -> Callable[[int | None], int | No
     return check
 
 
+def _check_above_one(value: float) -> float:
+    if not 1 < value < float("inf"):
+        raise typer.BadParameter(f"must be a number above 1, got {value:g}")
+    return value
+
+
 def _check_error_weight(value: float | None) -> float | None:
     return _check_positive(value) if value else value
 
@@ -104,7 +110,10 @@ def _parse_channels(text: str) -> tuple[float, ...]:
 # a test holds them equal to those of the library.
 Input = Annotated[
     Path,
-    typer.Argument(metavar="INPUT", help="Folder of images, or .npy .npz .mat .h5 .csv .tsv file."),
+    typer.Argument(
+        metavar="INPUT",
+        help="Folder of images, or .npy .npz .mat .h5 .csv .tsv .parquet .zarr file.",
+    ),
 ]
 Out = Annotated[
     Path,
@@ -148,7 +157,11 @@ Alpha = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Array of a .npz, .mat or .h5 file that holds the samples."),
+    typer.Option(
+        metavar="NAME",
+        help="Array of a .npz, .mat, .h5 or .zarr file, or column of lists of a .parquet file, "
+        "that holds the samples.",
+    ),
 ]
 Size = Annotated[
     tuple | None,
@@ -243,7 +256,7 @@ LabelsFromFolders = Annotated[
 Gamma = Annotated[
     float,
     typer.Option(
-        callback=_check_positive,
+        callback=_check_above_one,
         metavar="X",
         help="Weight of the loss, above 1: the larger, the closer the reconstruction.",
     ),

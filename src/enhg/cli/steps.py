@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _UNSAVED_SECONDS = 60.0  # of a run before it writes a checkpoint that was not requested
 _CONNECTION_SECONDS = 10
 
+_FOLDERS = ("folders", "contact-sheets")
 OPTIONAL = ("suggestions.csv", "duplicates.csv", "skipped.csv", "thumbnails/*.jpg")
 """Files that only some runs write."""
 
@@ -48,12 +50,18 @@ class Outputs:
     def new(self) -> list[str]:
         """Folders that must not hold anything of an earlier run."""
         wanted = {"folders": self.folders is not None, "contact-sheets": self.contact_sheets}
-        return [name for name, is_wanted in wanted.items() if is_wanted]
+        return [name for name in _FOLDERS if wanted[name]]
 
     def check(self, reading: Reading, out: Path) -> None:
-        """Raise InputError for options that contradict each other or the input."""
+        """Raise InputError for options that contradict each other or the input.
+
+        Warns of folders of an earlier run, which are never deleted.
+        """
         reading.check()
-        images = reading.source if reading.source.is_dir() else reading.images
+        for name in _FOLDERS:
+            if name not in self.new and (out / name).exists():
+                warnings.warn(f"{out / name} is of an earlier run and stays as it is", stacklevel=2)
+        images = reading.source if reading.is_folder else reading.images
         if images is None and self.new:
             raise InputError(
                 f"{reading.source}: {' and '.join(self.new)} are of images, got a file without "

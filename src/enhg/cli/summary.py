@@ -202,7 +202,7 @@ def _confidence_text(run: Run) -> str:
     half = f"half of the {_noun(run)}s {median}"
     if low == 1:
         return f"{half}; check the least sure one first ({threshold})"
-    if threshold[0].isdigit():
+    if threshold[0].isdigit() and run.confidence_threshold > 0:
         threshold += " or less"
     elif threshold.startswith("over"):
         threshold = "below 100%"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NoReturn, get_type_hints
 from warnings import WarningMessage
@@ -144,7 +145,9 @@ class Stages:
                 self._print_warnings(caught)
 
     def _print_warnings(self, caught: Sequence[WarningMessage]) -> None:
-        texts = [self._phrased(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        # Those of Pillow, on damaged metadata, name no file, and nothing is to be done about them.
+        own = [w for w in caught if "PIL" not in Path(w.filename).parts]
+        texts = [self._phrased(w.message) for w in own if issubclass(w.category, UserWarning)]
         for text in dict.fromkeys(" ".join(text.split()) for text in texts):
             self.warnings.append(text)
             typer.echo(f"warning: {printable(text)}", err=True)

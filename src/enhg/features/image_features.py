@@ -134,7 +134,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         if not isinstance(self.model, str | os.PathLike) or Path(self.model).suffix != ".onnx":
             raise InputError(
                 f"model must be {_EFFICIENTNET!r}, {_HOG!r} or the path of an .onnx file, got "
-                f"{self.model!r}",
+                f"{os.fspath(self.model) if isinstance(self.model, os.PathLike) else self.model!r}",
                 parameter="model",
             )
         return Path(self.model)

@@ -8,7 +8,8 @@ const LINES_OF_SKIPPED = 20; // a page
 function showReview() {
   const ids = range(data.pictured);
   const ambiguous = ids.filter((i) => samples.lowConfidence[i]).sort((a, b) => samples.confidence[a] - samples.confidence[b]);
-  const outliers = ids.slice().sort((a, b) => samples.outlier[b] - samples.outlier[a]);
+  const outliers = ids.filter((i) => samples.isOutlier[i] || !data.outliers)
+    .sort((a, b) => samples.outlier[b] - samples.outlier[a]);
   const title = (count, some, none) => (count ? some : none);
   document.querySelector("#review h2").textContent = `${Nouns} to check`;
   $("low-confidence-title").textContent = title(data.lowConfidence, `The ${number(data.lowConfidence)} least sure`,
@@ -19,7 +20,7 @@ function showReview() {
   $("outliers-about").textContent = title(data.outliers, `${Nouns} unlike all others, the most unusual first.`,
     "The least like the others come first.");
   cards($("low-confidence"), ambiguous, "the least sure");
-  cards($("outliers"), outliers.slice(0, Math.min(MOST_UNUSUAL, Math.max(data.outliers, 6))), "unusual");
+  cards($("outliers"), outliers.slice(0, data.outliers ? MOST_UNUSUAL : 6), "unusual");
 }
 
 /** Cards of samples, a few a page. */
