@@ -163,6 +163,8 @@ def test_labels_of_images_that_cannot_be_read_are_left_out(tmp_path, pictures, c
         (["cluster", "P", "-o", "P/out"], "must be outside of the folder of the images"),
         (["cluster", "P", "-o", "P", "--overwrite"], "must be outside of the folder of the images"),
         (["cluster", "T/rows.npy", "--images", "P", "-o", "P/out"], "must be outside of"),
+        (["cluster", "P", "-k", "13"], "at most the number of samples (12), got 13"),
+        (["classify", "P", "--labels-from-folders"], "in at least two sub-folders, one per class"),
         (["classify", "P", "--labels", "T/none.csv"], "none.csv: no such file"),
         (["classify", "P", "--labels", "T/one.csv"], "at least two classes, got only 'x'"),
         (["classify", "P", "--labels", "T/ragged.csv"], "row 2 must have the 2 cells"),
@@ -211,6 +213,15 @@ def test_more_clusters_than_images_that_can_be_read(tmp_path, pictures, fails):
     (pictures / "a0.jpg").write_bytes(b"no image")
     message = fails("cluster", pictures, "-k", 12, "-o", tmp_path / "out", *HOG)
     assert "n_clusters must be at most the number of samples (11), got 12" in message
+
+
+def test_folders_of_images_that_cannot_be_read(tmp_path, pictures, fails):
+    for name in ("x", "y"):
+        (pictures / name).mkdir()
+        (pictures / f"{name}/0.jpg").write_bytes(b"no image")
+    shutil.copy(pictures / "a0.jpg", pictures / "x")
+    words = ["--labels-from-folders", "-o", tmp_path / "out", *HOG]
+    assert "at least two sub-folders, one per class, got 'x'" in fails("classify", pictures, *words)
 
 
 def test_more_suggestions_than_images(tmp_path, pictures, run, table):

@@ -192,13 +192,9 @@ def cluster(
     ):
         with stages.warnings_shown():
             outputs.check(wanted, out)
+        reading.check_clusters(wanted, n_clusters)
         samples = reading.read(stages, wanted)
-        if n_clusters != "auto" and n_clusters > len(samples.X):
-            raise InputError(
-                f"n_clusters must be at most the number of samples ({len(samples.X)}), got "
-                f"{n_clusters}",
-                parameter="n_clusters",
-            )
+        reading.check_clusters(wanted, n_clusters, samples)
         structure = steps.fit_structure(
             stages, samples.X, threshold, error_weight, wanted.cache, parts, gamma=gamma, lam=lam,
             preprocessing=preprocessing, memory_budget=memory_budget, n_jobs=jobs,

@@ -172,6 +172,8 @@ def open_given(
     if from_folders:
         if not reading.source.is_dir():
             raise InputError(f"{reading.source}: labels from folders need a folder of images")
+        with warnings.catch_warnings(action="ignore"):  # those of the images that can be read count
+            labels_from_folders(reading.listing.names)
         return lambda samples: labels_from_folders(samples.names)
     assert file is not None
     opened = open_labels(file)
@@ -182,6 +184,18 @@ def open_given(
     return lambda samples: opened.match(
         samples.names, samples.labels, [image.name for image in samples.skipped]
     )
+
+
+def check_clusters(reading: Reading, n_clusters: Any, samples: Samples | None = None) -> None:
+    """Raise InputError for more clusters than samples; before reading, than images in a folder."""
+    if n_clusters == "auto" or (samples is None and not reading.source.is_dir()):
+        return
+    count = len(reading.listing.names if samples is None else samples.X)
+    if n_clusters > count:
+        raise InputError(
+            f"n_clusters must be at most the number of samples ({count}), got {n_clusters}",
+            parameter="n_clusters",
+        )
 
 
 def check_file(out: Path, overwrite: bool) -> None:
