@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from enhg import InputError
 from enhg.io.models import read_model
 
 onnx = pytest.importorskip("onnx", reason="the extra photos is not installed")
@@ -194,7 +195,7 @@ def test_features_then_cluster_then_predict_a_folder(
     assert result.exit_code == 0, result.output
     assert "1 image could not be read; 1 file is no image\n" in result.stdout
     assert "skipped     empty.jpg (empty file)\n" in result.stdout
-    assert "skipped.csv" not in result.output
+    assert f"{tmp_path / 'features.skipped.csv'}  images that could not be read" in result.stdout
     with np.load(file) as arrays:
         assert arrays["X"].shape == (12, 1892)
         assert arrays["X"].dtype == np.float32
@@ -225,6 +226,45 @@ def test_features_then_cluster_then_predict_a_folder(
     data = page_data(predicted / "report.html")
     assert data["run"] == "predict"
     assert data["samples"]["name"] == ["a9.jpg", "b9.jpg", "c9.jpg"]
+
+
+def test_features_list_all_images_that_are_skipped(tmp_path, pictures, run, fails, table):
+    file, listed = tmp_path / "my.features.npz", tmp_path / "my.features.skipped.csv"
+    words = ["features", pictures, "-o", file, *HOG]
+    assert run(*words).exit_code == 0
+    assert not listed.exists()
+
+    bad = [pictures / f"bad{i}.jpg" for i in range(15)]
+    for path in bad:
+        path.touch()
+    result = run(*words, "--overwrite")
+    assert "and 5 more" in result.stdout
+    assert f"{listed}  images that could not be read\n" in result.stdout
+    rows = [{"name": path.name, "reason": "empty file"} for path in bad]
+    assert table(listed) == rows
+
+    file.unlink()
+    assert f"{listed}: already exists" in fails(*words)
+    assert table(listed) == rows
+    for path in bad:
+        path.unlink()
+    result = run(*words, "--overwrite")
+    assert result.exit_code == 0, result.output
+    assert "skipped" not in result.stdout
+    assert not listed.exists()
+
+
+def test_features_are_not_written_without_the_list_of_skipped_images(
+    tmp_path, pictures, fails, monkeypatch
+):
+    def refuse(*_):
+        raise InputError("the disk is full")
+
+    monkeypatch.setattr("enhg.io.results.write_table", refuse)
+    (pictures / "bad.jpg").touch()
+    file = tmp_path / "features.npz"
+    assert "the disk is full" in fails("features", pictures, "-o", file, *HOG, "--no-cache")
+    assert os.listdir(tmp_path) == ["pictures"]
 
 
 def test_a_model_of_pixels_predicts_a_folder(tmp_path, pictures, run, labels):

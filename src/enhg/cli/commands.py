@@ -402,7 +402,8 @@ def write_features(
     """Write the features of a folder of images to a file.
 
     FILE receives the arrays X (one row of features per image), names, and recipe, which says how
-    the features were made. enhg cluster and enhg classify read it.
+    the features were made. enhg cluster and enhg classify read it. Images that could not be read,
+    if there are any, are listed beside it with the reasons: features.skipped.csv for features.npz.
 
     \b
     Examples:
@@ -419,7 +420,9 @@ def write_features(
     reading.check_file(out, overwrite)
     samples = reading.read_features(stages, wanted)
     reading.write_features(out, samples)
-    stages.print_rows(*summary.feature_rows(samples), ("written", str(out)))
+    files = {out.name: "the features", reading.skipped_file(out).name: _FILES["skipped.csv"]}
+    files_row = summary.files_row(out.parent, _written(out.parent, files))
+    stages.print_rows(*summary.feature_rows(samples), files_row)
 
 
 @app.command()

@@ -202,8 +202,9 @@ def check_file(out: Path, overwrite: bool) -> None:
     """Raise InputError unless a file may be written."""
     if out.suffix.lower() != ".npz":
         raise InputError(f"{out}: must be an .npz file", parameter="out")
-    if out.exists() and (not overwrite or out.is_dir()):
-        raise InputError(f"{out}: already exists; set overwrite to replace it")
+    for path in (out, skipped_file(out)):
+        if path.exists() and (not overwrite or path.is_dir()):
+            raise InputError(f"{path}: already exists; set overwrite to replace it")
     if not out.resolve().parent.is_dir():
         raise InputError(f"{out.parent}: no such folder")
     try:
@@ -213,18 +214,32 @@ def check_file(out: Path, overwrite: bool) -> None:
         raise InputError(f"{out}: cannot be written ({error.strerror})") from error
 
 
+def skipped_file(out: Path) -> Path:
+    """The table, beside a file of features, of the images that could not be read."""
+    return out.with_suffix(".skipped.csv")
+
+
 def write_features(out: Path, samples: Samples) -> None:
-    """Write features, names and recipe as an .npz file, whole or not at all."""
+    """Write features, names and recipe as an .npz file, whole or not at all.
+
+    The table of `skipped_file` is written with it, or removed where no image was skipped.
+    """
     import numpy as np
 
     from enhg._atomic import atomic_file
+    from enhg.io.results import write_skipped
 
     X = samples.X.reshape(len(samples.X), *(samples.image_shape or (-1,)))
-    with atomic_file(out) as part, part.open("xb") as stream:
-        np.savez(
-            stream, X=X, names=np.array(samples.names, dtype=np.str_),
-            recipe=np.array(json.dumps(samples.recipe)),
-        )  # fmt: skip
+    with atomic_file(out) as part:
+        with part.open("xb") as stream:
+            np.savez(
+                stream, X=X, names=np.array(samples.names, dtype=np.str_),
+                recipe=np.array(json.dumps(samples.recipe)),
+            )  # fmt: skip
+        if samples.skipped:  # last: if it cannot be written, there is no new file of features
+            write_skipped(skipped_file(out), samples.skipped)
+    if not samples.skipped:
+        skipped_file(out).unlink(missing_ok=True)
 
 
 def _too_few(samples: Samples) -> InputError:

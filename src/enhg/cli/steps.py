@@ -245,15 +245,12 @@ def write_results(folder: Path, run: Run, samples: Samples, outputs: Outputs) ->
     """Write the tables, and folders and contact sheets if they are wanted."""
     from enhg.duplicates import duplicate_table
     from enhg.io import write_table
+    from enhg.io.results import write_skipped
     from enhg.run import label_table
 
     write_table(folder / "labels.csv", label_table(run))
     if samples.skipped:
-        skipped = {
-            "name": [image.name for image in samples.skipped],
-            "reason": [image.reason for image in samples.skipped],
-        }
-        write_table(folder / "skipped.csv", skipped)
+        write_skipped(folder / "skipped.csv", samples.skipped)
     if run.duplicates:
         write_table(folder / "duplicates.csv", duplicate_table(run.duplicates, samples.names))
     if samples.photos is None:

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from enhg._atomic import atomic_file
 from enhg.exceptions import InputError
-from enhg.io._base import reason
+from enhg.io._base import Skipped, reason
 from enhg.io.tables import guarded
 
 CHECKPOINT = ".checkpoint"
@@ -51,6 +51,12 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]
             writer = csv.writer(stream)
             for row in (tuple(table), *zip(*table.values(), strict=True)):
                 writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def write_skipped(path: str | os.PathLike[str], skipped: Sequence[Skipped]) -> None:
+    """Write the names of the images that could not be read, and why, as `write_table` does."""
+    names, reasons = [image.name for image in skipped], [image.reason for image in skipped]
+    write_table(path, {"name": names, "reason": reasons})
 
 
 @contextmanager
