@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from enhg.io.folders import group_names, safe_name, write_folders
+from enhg.io.images import list_images
 
 HOSTILE = [
     "../../x", "/etc/passwd", "..", ".", ".hidden", "a/b", "a\\b", "a_b", "C:\\x", "=cmd", "a,b",
@@ -122,6 +124,26 @@ def test_hostile_file_names(tmp_path, name):
     assert text.endswith((".jpg", "jpg"))
     assert Path(text).name == text
     assert (tmp_path / text).resolve().parent == tmp_path.resolve()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names of bytes, as on Linux")
+def test_names_that_are_not_utf8_are_escaped_in_the_manifest(tmp_path):
+    folder = tmp_path / os.fsdecode(b"f\xe9")
+    folder.mkdir()
+    file = folder / os.fsdecode(b"bad\xff.jpg")
+    file.write_text("image")
+    listing = list_images(tmp_path)
+    write_folders(tmp_path / "out", listing.names, listing.files, np.array([0]))
+    (tmp_path / "out" / "manifest.csv").read_text(encoding="utf-8-sig")
+    assert manifest(tmp_path / "out") == [
+        {
+            "name": r"f\xe9/bad\xff.jpg",
+            "label": "0",
+            "original": rf"{tmp_path}/f\xe9/bad\xff.jpg",
+            "written": r"cluster-00/bad\xff.jpg",
+        }
+    ]
+    assert (tmp_path / "out" / "cluster-00" / file.name).read_text() == "image"
 
 
 def test_many_files_of_one_name(tmp_path):

@@ -73,7 +73,7 @@ def list_images(folder: Path) -> ImageFolder:
     images: list[tuple[str, Path]] = []
     ignored: list[str] = []
     for path in _walk(folder, skipped):
-        name = _shown(path.relative_to(folder).as_posix())
+        name = shown_name(path.relative_to(folder).as_posix())
         if path.suffix.lower() not in IMAGE_SUFFIXES:
             ignored.append(path.suffix.lower())
         elif fault := _fault(path):
@@ -129,7 +129,7 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
     outer = {_identity(parent) for parent in folder.resolve().parents}
 
     def skip(path: Path, why: str) -> None:
-        skipped.append(Skipped(_shown(path.relative_to(folder).as_posix()), why))
+        skipped.append(Skipped(shown_name(path.relative_to(folder).as_posix()), why))
 
     def on_error(error: OSError) -> None:
         path = Path(error.filename or folder)
@@ -186,8 +186,8 @@ def _fault(path: Path) -> str | None:
     return None if S_ISREG(status.st_mode) else "not a regular file"
 
 
-def _shown(name: str) -> str:
-    """A name that can be written as UTF-8."""
+def shown_name(name: str) -> str:
+    """The name of a file as text that can be written as UTF-8: other bytes are as in \\xe9."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

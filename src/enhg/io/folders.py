@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
 from enhg.io._base import reason
+from enhg.io._listing import shown_name
 from enhg.io.results import write_table
 
 UNLABELED = "unlabeled"
@@ -41,7 +42,7 @@ def write_folders(
     """Write one folder per cluster or class that holds links to its images.
 
     Nothing is moved or deleted. ``manifest.csv`` lists for every image its name, its label, the
-    original file and the path written.
+    original file and the path written; bytes of these that are not UTF-8 are shown as ``\\xe9``.
 
     Parameters
     ----------
@@ -83,7 +84,12 @@ def write_folders(
     except OSError as error:
         at = f" ({error.filename})" if error.filename else ""
         raise InputError(f"{target}: cannot be written: {reason(error)}{at}") from error
-    table = {"name": names, "label": labels.tolist(), "original": originals, "written": written}
+    table = {
+        "name": names,
+        "label": labels.tolist(),
+        "original": [shown_name(path) for path in originals],
+        "written": [shown_name(path) for path in written],
+    }
     write_table(target / _MANIFEST, table)
 
 
