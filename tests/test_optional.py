@@ -11,7 +11,7 @@ import enhg
 
 BLOCKED = (
     "PIL", "matplotlib", "h5py", "typer", "rich", "psutil", "onnx", "onnxruntime", "skimage",
-    "pillow_heif",
+    "pillow_heif", "pyarrow", "zarr",
 )  # fmt: skip
 PREAMBLE = f"""
 import sys
@@ -68,6 +68,8 @@ FEATURES = {
     "a folder of images": ("images", "from enhg.io import read_samples; read_samples('.')"),
     "an HDF5 file": ("hdf5", "from enhg.io import read_samples; read_samples('a.h5')"),
     "a MATLAB 7.3 file": ("hdf5", "from enhg.io import read_samples; read_samples('b.mat')"),
+    "a Parquet file": ("large", "from enhg.io import read_samples; read_samples('c.parquet')"),
+    "a Zarr folder": ("large", "from enhg.io import read_samples; read_samples('d.zarr')"),
     "a plot": ("plot", "from enhg.plotting import plot_spectrum; plot_spectrum([1, 0.5])"),
     "a figure": ("plot", "from enhg.plotting import new_figure; new_figure(1, 1, (2, 2))"),
     "a progress bar": ("cli", "enhg.HypergraphClustering(3, verbose=True).fit(X)"),
@@ -90,12 +92,15 @@ def test_features_name_their_extra(tmp_path, extra, code):
     signature = b"\x89HDF\r\n\x1a\n"
     (tmp_path / "a.h5").write_bytes(signature)
     (tmp_path / "b.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(512) + signature)
+    (tmp_path / "c.parquet").touch()
+    (tmp_path / "d.zarr").mkdir()
+    files = sorted(tmp_path.iterdir())
     done = run(code, tmp_path)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("enhg.exceptions.MissingDependencyError: this needs ")
     assert last.endswith(f"; install it with: pip install 'enhg[{extra}]'")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.h5", "b.mat"]
+    assert sorted(tmp_path.iterdir()) == files
 
 
 def test_program(tmp_path):
@@ -121,6 +126,8 @@ PLACES = {
     "onnxruntime": {"features/_network.py"},
     "skimage": {"features/_hog.py"},
     "pillow_heif": {"io/_decoding.py"},
+    "pyarrow": {"io/parquet.py"},
+    "zarr": {"io/_zarr.py"},
     "rich": {"_progress.py", "cli/__init__.py"},
     "typer": {"cli/__init__.py", "cli/commands.py", "cli/options.py", "cli/terminal.py"},
     "psutil": set(),

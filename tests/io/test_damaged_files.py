@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import os
 import pickle
+from zipfile import ZipFile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from array_writers import WRITERS
 
@@ -27,20 +30,24 @@ class Bomb:
         return (os.mkdir, (str(self.witness),))
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.mat", "zipped.mat", "a.h5", "v73.mat"])
+@pytest.mark.parametrize(
+    "name", ["a.npy", "a.npz", "a.mat", "zipped.mat", "a.h5", "v73.mat", "a.parquet"]
+)
 @pytest.mark.parametrize("keep", [0, 0.01, 0.3, 0.6, 0.95])
 def test_truncated_files(tmp_path, name, keep, refuses, cut):
     path = tmp_path / name
     arrays = {"X": RNG.normal(size=(60, 40)), "y": np.arange(60)}
     if name == "a.npy":
         np.save(path, arrays["X"])
+    elif name == "a.parquet":
+        pq.write_table(pa.table({"X": arrays["X"].tolist(), "y": arrays["y"]}), path)
     else:
         WRITERS.get(name, WRITERS.get(path.suffix[1:], WRITERS["v5.mat"]))(path, arrays)
     read_samples(path)
     refuses(lambda: read_samples(cut(path, keep)), str(path))
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "mat", "h5", "hdf5", "csv"])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "mat", "h5", "hdf5", "csv", "parquet", "zarr"])
 def test_files_of_something_else(tmp_path, suffix, refuses):
     path = tmp_path / f"a.{suffix}"
     for content in (b"", b"hello\nworld\n", bytes(range(256)) * 8):
@@ -90,5 +97,8 @@ def test_memory_error(tmp_path, refuses):
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**7)}
     )
-    (tmp_path / "a.npy").write_bytes(header.getvalue())
-    refuses(lambda: read_samples(tmp_path / "a.npy"), "a.npy", "does not fit in memory")
+    with ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", header.getvalue())
+    refuses(lambda: read_samples(tmp_path / "a.npz"), "a.npz", "does not fit in memory")
+    (tmp_path / "a.npy").write_bytes(header.getvalue())  # is mapped, and shorter than it says
+    refuses(lambda: read_samples(tmp_path / "a.npy"), "a.npy", "damaged")

@@ -28,7 +28,7 @@ def test_paths_that_are_no_input(tmp_path, refuses):
         )
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "mat", "h5", "csv"])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "mat", "h5", "csv", "parquet"])
 def test_no_permission(tmp_path, monkeypatch, suffix, refuses):
     path = tmp_path / f"a.{suffix}"
     path.write_text("1,2\n")
@@ -62,7 +62,7 @@ def test_messages_are_one_line(tmp_path, refuses):
 
 
 def test_import_is_light():
-    modules = ("PIL.Image", "h5py", "scipy.io")
+    modules = ("PIL.Image", "h5py", "scipy.io", "pyarrow", "zarr")
     code = f"import sys, enhg.io; print([m for m in {modules} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

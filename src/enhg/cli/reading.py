@@ -58,6 +58,13 @@ class Reading:
     cache: Path | None = None
     jobs: int | None = None
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether the input is a folder of images."""
+        from enhg.io.samples import is_image_folder
+
+        return is_image_folder(self.source)
+
     @cached_property
     def listing(self) -> ImageFolder:
         """The images of a folder, listed once."""
@@ -69,7 +76,7 @@ class Reading:
         """Raise InputError for options that contradict each other or the input."""
         if not self.source.exists():
             raise InputError(f"{self.source}: no such file or folder")
-        is_folder = self.source.is_dir()
+        is_folder = self.is_folder
         pixels = self.size is not None or self.color
         own = self.network.file
         if not is_folder and (self.features != "auto" or own is not None):
@@ -131,7 +138,7 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
     from enhg.io.image_samples import prediction
 
     with stages.stage("read", "reading") as progress:
-        if not reading.source.is_dir():
+        if not reading.is_folder:
             return _read_file(reading, progress)
         purpose = prediction(saved.model.graph_.n_vertices)
         if saved.recipe is not None:
@@ -170,14 +177,14 @@ def open_given(
     if from_folders and file is not None:
         raise InputError("labels must come from a file or from folders, got both")
     if from_folders:
-        if not reading.source.is_dir():
+        if not reading.is_folder:
             raise InputError(f"{reading.source}: labels from folders need a folder of images")
         with warnings.catch_warnings(action="ignore"):  # those of the images that can be read count
             labels_from_folders(reading.listing.names)
         return lambda samples: labels_from_folders(samples.names)
     assert file is not None
     opened = open_labels(file)
-    if reading.source.is_dir():  # what is wrong with the names is known before images are read
+    if reading.is_folder:  # what is wrong with the names is known before images are read
         skipped = [image.name for image in reading.listing.skipped]
         with warnings.catch_warnings(action="ignore"):
             opened.match(reading.listing.names, None, skipped)
@@ -188,7 +195,7 @@ def open_given(
 
 def check_clusters(reading: Reading, n_clusters: Any, samples: Samples | None = None) -> None:
     """Raise InputError for more clusters than samples; before reading, than images in a folder."""
-    if n_clusters == "auto" or (samples is None and not reading.source.is_dir()):
+    if n_clusters == "auto" or (samples is None and not reading.is_folder):
         return
     count = len(reading.listing.names if samples is None else samples.X)
     if n_clusters > count:
@@ -252,7 +259,7 @@ def _too_few(samples: Samples) -> InputError:
 
 
 def _read(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
-    if reading.source.is_dir():
+    if reading.is_folder:
         return _read_folder(reading, progress, purpose)
     return _read_file(reading, progress)
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from enhg.exceptions import InputError, MissingDependencyError
 
+_BLOCK_BYTES = 2e6  # of rows that are read, converted or checked at a time
+
 
 @dataclass(frozen=True)
 class Skipped:
@@ -61,7 +63,8 @@ class Samples:
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        One row per sample; uint8, float32 or float64.
+        One row per sample; uint8, float32 or float64. Read-only, and a memory map, where a
+        ``.npy`` file holds the values as they are.
     names : list of str
         One name per sample: the path inside the folder, the name column of a table, or the row
         number.
@@ -163,23 +166,46 @@ def as_matrix(array: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[int,
     image_shape = array.shape[1:] if array.ndim > 2 else None
     if image_shape is not None and image_shape[2:] == (1,):
         image_shape = image_shape[:2]
+    rows = array.reshape(len(array), -1)
+    return np.ascontiguousarray(rows, dtype=kept_dtype(array.dtype)), image_shape
+
+
+def kept_dtype(dtype: np.dtype) -> np.dtype:
+    """The type that values of a type have as samples.
+
+    >>> kept_dtype(np.dtype(">f4")), kept_dtype(np.dtype(bool)), kept_dtype(np.dtype(np.int16))
+    (dtype('float32'), dtype('uint8'), dtype('float64'))
+    """
     kept = {"b1": np.uint8, "u1": np.uint8, "f2": np.float32, "f4": np.float32}
-    dtype = kept.get(array.dtype.str[1:], np.float64)
-    return np.ascontiguousarray(array.reshape(len(array), -1), dtype=dtype), image_shape
+    return np.dtype(kept.get(dtype.str[1:], np.float64))
+
+
+def row_blocks(n_rows: int, row_bytes: float, multiple: int = 1) -> Iterator[slice]:
+    """Consecutive rows of about 2 MB, in multiples of so many rows; the last may be fewer.
+
+    >>> list(row_blocks(5, 1e6))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, int(_BLOCK_BYTES / max(row_bytes * multiple, 1))) * multiple
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def check_finite(samples: Samples) -> None:
     """Refuse NaN and infinite values; the message gives their number and the first row."""
     if samples.X.dtype.kind != "f":
         return
-    bad = ~np.isfinite(samples.X)
-    if not bad.any():
+    X, n_bad, first = samples.X, 0, 0
+    for rows in row_blocks(len(X), X.itemsize * X.shape[1]):
+        bad = ~np.isfinite(X[rows])
+        if not n_bad and bad.any():
+            first = rows.start + int(bad.any(axis=1).argmax())
+        n_bad += int(bad.sum())
+    if not n_bad:
         return
-    row = int(bad.any(axis=1).argmax())
-    name = samples.names[row]
+    name = samples.names[first]
     raise InputError(
-        f"{samples.source}: values must be finite, got {bad.sum()} of {bad.size} values that are "
-        f"NaN or infinite, first in row {row}{'' if name == str(row) else f' ({name})'}"
+        f"{samples.source}: values must be finite, got {n_bad} of {X.size} values that are "
+        f"NaN or infinite, first in row {first}{'' if name == str(first) else f' ({name})'}"
     )
 
 

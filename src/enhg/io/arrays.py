@@ -1,4 +1,4 @@
-"""Samples from array files: .npy, .npz, .mat (v4 to v7.3), .h5 and .hdf5."""
+"""Samples from array files: .npy, .npz, .mat (v4 to v7.3), .h5, .hdf5 and .zarr."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipFile
@@ -20,42 +19,21 @@ from enhg.io._base import (
     Samples,
     as_matrix,
     check_numeric,
+    kept_dtype,
     readable,
+    row_blocks,
     shape_text,
     tidy_labels,
 )
+from enhg.io._entry import Entries, Entry
+from enhg.io._zarr import ZARR_SUFFIX, zarr_entries
 
-ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5")
-DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings")
+ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5", ZARR_SUFFIX)
+DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings", "embedding")
 LABEL_NAMES = ("y", "Y", "labels", "Label", "label", "gnd", "target", "targets")
 
 _HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 _HDF5_PLACES = (0, 512)  # MATLAB writes a text header of 512 bytes before the mark
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """An array in a file that is not loaded yet.
-
-    `kind` is NumPy's letter for the kind of its type, `dtype` the name of the type.
-    """
-
-    shape: tuple[int, ...]
-    kind: str
-    dtype: str
-    load: Callable[[], NDArray[Any]]
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape))
-
-    @property
-    def is_vector(self) -> bool:
-        """At most one axis is longer than 1 (MATLAB has no other vectors)."""
-        return self.size == max(self.shape, default=1)
-
-
-_Entries = dict[str, _Entry]
 
 
 def read_arrays(path: Path, key: str | None) -> Samples:
@@ -81,7 +59,7 @@ def read_arrays(path: Path, key: str | None) -> Samples:
     return Samples(X, names, image_shape, labels, path, recipe=recipe)
 
 
-def _beside(path: Path, entries: _Entries, count: int) -> tuple[list[str], dict[str, Any] | None]:
+def _beside(path: Path, entries: Entries, count: int) -> tuple[list[str], dict[str, Any] | None]:
     """Names of the samples, and the recipe of their features, as `enhg features` writes them."""
     names, recipe = [str(row) for row in range(count)], None
     with readable(path):
@@ -94,17 +72,19 @@ def _beside(path: Path, entries: _Entries, count: int) -> tuple[list[str], dict[
     return names, recipe if isinstance(recipe, dict) else None
 
 
-def _choose(path: Path, entries: _Entries, key: str | None) -> list[str]:
+def _choose(path: Path, entries: Entries, key: str | None) -> list[str]:
     """Names, in order, of the arrays that hold the samples."""
     if key is not None:
         if key.strip("/") in entries:
             return [key.strip("/")]
+        if "" in entries:
+            raise no_named_arrays(path, key)
         raise InputError(
             f"{path}: key must be one of {_listing(entries)}, got {key!r}", parameter="key"
         )
     if len(entries) == 1:
         return list(entries)
-    groups: dict[str, _Entries] = defaultdict(dict)
+    groups: dict[str, Entries] = defaultdict(dict)
     for name, entry in entries.items():
         group, _, leaf = name.rpartition("/")
         groups[group][leaf] = entry
@@ -121,7 +101,14 @@ def _choose(path: Path, entries: _Entries, key: str | None) -> list[str]:
     )
 
 
-def _pick(members: _Entries) -> str | None:
+def no_named_arrays(path: Path, key: str) -> InputError:
+    """Error for a key where there is nothing to choose from."""
+    return InputError(
+        f"{path}: key must be None where there are no named arrays, got {key!r}", parameter="key"
+    )
+
+
+def _pick(members: Entries) -> str | None:
     """Name of the array of a group that holds the samples: a known name, else the only table."""
     for leaf in DATA_NAMES:
         if leaf in members and len(members[leaf].shape) > 1:
@@ -134,7 +121,7 @@ def _pick(members: _Entries) -> str | None:
     return tables[0] if len(tables) == 1 else None
 
 
-def _load(path: Path, entries: _Entries, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _load(path: Path, entries: Entries, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """One array with its samples along the first axis, and its labels.
 
     When the number of labels is the number of columns (last axis) and not that of rows, columns
@@ -149,7 +136,7 @@ def _load(path: Path, entries: _Entries, name: str) -> tuple[NDArray[Any], NDArr
     return (np.moveaxis(array, axis, 0) if axis else array), labels
 
 
-def _find_labels(entries: _Entries, name: str) -> tuple[_Entry | None, int]:
+def _find_labels(entries: Entries, name: str) -> tuple[Entry | None, int]:
     """The labels of an array's samples, and the axis of the array that holds the samples."""
     shape = entries[name].shape
     group = name.rpartition("/")[0]
@@ -162,34 +149,33 @@ def _find_labels(entries: _Entries, name: str) -> tuple[_Entry | None, int]:
     return None, 0
 
 
-def _listing(entries: _Entries) -> str:
+def _listing(entries: Entries) -> str:
     shown = [f"{name} ({shape_text(e.shape)} {e.dtype})" for name, e in list(entries.items())[:8]]
     more = ["…"] if len(entries) > len(shown) else []
     return ", ".join(shown + more) or "no arrays"
 
 
 @contextmanager
-def open_entries(path: Path) -> Iterator[_Entries]:
+def open_entries(path: Path) -> Iterator[Entries]:
     """Arrays of a file by name; they can be loaded inside the block."""
     with ExitStack() as stack:
         with readable(path):
-            stream = stack.enter_context(path.open("rb"))
-            entries = _LISTERS[path.suffix.lower()](stream, stack)
+            if path.suffix.lower() == ZARR_SUFFIX:
+                entries = zarr_entries(path)
+            else:
+                stream = stack.enter_context(path.open("rb"))
+                entries = _LISTERS[path.suffix.lower()](stream, stack)
         yield entries
 
 
-def _npy_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
-    def load() -> NDArray[Any]:
-        stream.seek(0)
-        return _read_npy(stream)
-
-    return {"": _npy_entry(stream, load)}
+def _npy_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
+    return {"": _npy_entry(stream, lambda: _map_npy(stream))}
 
 
-def _npz_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+def _npz_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
     archive = stack.enter_context(ZipFile(stream))
 
-    def entry(member: str) -> _Entry:
+    def entry(member: str) -> Entry:
         def load() -> NDArray[Any]:
             with archive.open(member) as opened:
                 return _read_npy(opened)
@@ -201,7 +187,7 @@ def _npz_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
     return {member.removesuffix(".npy"): entry(member) for member in members}
 
 
-def _npy_entry(stream: IO[bytes], load: Callable[[], NDArray[Any]]) -> _Entry:
+def _npy_entry(stream: IO[bytes], load: Callable[[], NDArray[Any]]) -> Entry:
     """Read the header alone: an array that is not chosen is neither decoded nor checked."""
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
@@ -209,25 +195,47 @@ def _npy_entry(stream: IO[bytes], load: Callable[[], NDArray[Any]]) -> _Entry:
     elif version == (2, 0):
         shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
     else:  # only records with names outside Latin-1 need a later version
-        return _Entry((), "V", "record", load)
-    return _Entry(shape, "O" if dtype.hasobject else dtype.kind, str(dtype), load)
+        return Entry((), "V", "record", load)
+    return Entry(shape, "O" if dtype.hasobject else dtype.kind, str(dtype), load)
+
+
+def _map_npy(stream: IO[bytes]) -> NDArray[Any]:
+    """The array of a file as a memory map, or converted block by block where its type changes."""
+    stream.seek(0)
+    reader = np.lib.format.read_array_header_1_0
+    if np.lib.format.read_magic(stream) != (1, 0):
+        reader = np.lib.format.read_array_header_2_0
+    shape, is_fortran, dtype = reader(stream)
+    offset = stream.tell()
+    if 0 in shape or not shape:  # nothing that could be mapped
+        return np.fromfile(stream, dtype, 1 if not shape else 0).reshape(shape)
+    mapped = np.memmap(stream, dtype, "r", offset, shape, "F" if is_fortran else "C")
+    per_row = int(np.prod(shape[1:]))
+    if is_fortran or per_row == 1 or dtype.kind not in "buif" or dtype == kept_dtype(dtype):
+        return np.asarray(mapped)
+    stream.seek(offset)
+    array = np.empty(shape, kept_dtype(dtype))  # not from the map: its pages would stay in memory
+    for rows in row_blocks(shape[0], per_row * dtype.itemsize):
+        values = np.fromfile(stream, dtype, (rows.stop - rows.start) * per_row)
+        array[rows] = values.reshape(-1, *shape[1:])
+    return array
 
 
 def _read_npy(stream: IO[bytes]) -> NDArray[Any]:
     return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def _mat_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+def _mat_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
     from scipy.io import loadmat, whosmat
 
     if _is_hdf5(stream):
         return _hdf5_entries(stream, stack)
 
-    def entry(name: str, shape: tuple[int, ...], dtype: str) -> _Entry:
+    def entry(name: str, shape: tuple[int, ...], dtype: str) -> Entry:
         plain = {"double", "single", "logical"}
         numeric = dtype in plain or dtype.startswith(("int", "uint"))
         kind = np.dtype({"logical": "bool"}.get(dtype, dtype)).kind if numeric else "O"
-        return _Entry(shape, kind, dtype, lambda: loadmat(stream, variable_names=[name])[name])
+        return Entry(shape, kind, dtype, lambda: loadmat(stream, variable_names=[name])[name])
 
     return {name: entry(name, shape, dtype) for name, shape, dtype in whosmat(stream)}
 
@@ -242,14 +250,14 @@ def _is_hdf5(stream: IO[bytes]) -> bool:
     return _HDF5_MARK in marks
 
 
-def _hdf5_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
+def _hdf5_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
     """Datasets of an HDF5 file; links to other files are not followed.
 
     MATLAB (v7.3) writes its arrays column by column, so their axes come out reversed.
     """
     h5py = require("h5py", "hdf5")
     file = stack.enter_context(h5py.File(stream.name, "r"))
-    entries: _Entries = {}
+    entries: Entries = {}
 
     def visit(name: str, item: Any) -> None:
         if not isinstance(item, h5py.Dataset) or name.startswith("#"):
@@ -257,16 +265,16 @@ def _hdf5_entries(stream: IO[bytes], stack: ExitStack) -> _Entries:
         shape = item.shape or ()
         matlab = item.attrs.get("MATLAB_class")
         if matlab is None:
-            entries[name] = _Entry(shape, item.dtype.kind, str(item.dtype), lambda: item[()])
+            entries[name] = Entry(shape, item.dtype.kind, str(item.dtype), lambda: item[()])
         else:
             kind = "U" if matlab == b"char" else item.dtype.kind
-            entries[name] = _Entry(shape[::-1], kind, str(item.dtype), lambda: item[()].T)
+            entries[name] = Entry(shape[::-1], kind, str(item.dtype), lambda: item[()].T)
 
     file.visititems(visit)
     return entries
 
 
-_LISTERS: dict[str, Callable[[IO[bytes], ExitStack], _Entries]] = {
+_LISTERS: dict[str, Callable[[IO[bytes], ExitStack], Entries]] = {
     ".npy": _npy_entries,
     ".npz": _npz_entries,
     ".mat": _mat_entries,

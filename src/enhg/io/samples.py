@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from stat import S_ISDIR
 
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_finite, readable
-from enhg.io.arrays import ARRAY_SUFFIXES, read_arrays
+from enhg.io._zarr import ZARR_SUFFIX
+from enhg.io.arrays import ARRAY_SUFFIXES, no_named_arrays, read_arrays
 from enhg.io.feature_cache import FeatureCache
 from enhg.io.image_samples import SORTING, Purpose
 from enhg.io.images import OnUnreadable, read_folder
+from enhg.io.parquet import PARQUET_SUFFIXES, read_parquet
 from enhg.io.tables import read_table
 
 TABLE_SUFFIXES = (".csv", ".tsv")
+
+
+def is_image_folder(path: Path) -> bool:
+    """Whether a path is a folder to look for images in: any but a Zarr folder."""
+    return path.is_dir() and path.suffix.lower() != ZARR_SUFFIX
 
 
 def read_samples(
@@ -44,9 +50,10 @@ def read_samples(
           their values. Transparent pixels are blended with white. Only the first frame of an
           animation is read. Hidden files are left out.
         - ``.npy``: samples × features, samples × height × width, or samples × height × width ×
-          channels.
-        - ``.npz``, ``.mat``, ``.h5``, ``.hdf5``: the array `key`; else the one called X, x, data,
-          fea, features, images or embeddings; else the only table of numbers. Groups that hold
+          channels. float32, float64 and uint8 are memory-mapped.
+        - ``.npz``, ``.mat``, ``.h5``, ``.hdf5``, and ``.zarr``, a folder, which may be one array:
+          the array `key`; else the one called X, x, data, fea, features, images, embeddings or
+          embedding; else the only table of numbers. Groups that hold
           arrays of the same names (train, test) are joined, train first, then by name. A vector
           beside it called y, Y, labels, Label, label, gnd, target or targets, one entry per
           sample, holds the true labels. **Rows are samples**, with one exception: when the number
@@ -56,8 +63,14 @@ def read_samples(
           are features, except one headed label, labels, class, target or y, and the first, which
           holds the names when none of its cells is a number or when it is headed name, file, id,
           index or, as by pandas, nothing.
+        - ``.parquet``: a column of lists of numbers, all of one length, each a sample: the column
+          `key`; else the one called as an array of ``.npz``; else the only one. Where there is no
+          such column, every column is a feature. Labels and names are in columns headed as
+          those of ``.csv``; a column of names holds text and may be anywhere, or whole numbers if
+          it is the first.
     key : str, optional
-        The array to read, for files that hold several; ``train/data`` reaches into groups.
+        The array or the column of lists to read, for files that hold several; ``train/data``
+        reaches into groups.
     size : (int, int), optional
         Height and width that every image is resized to, antialiased. For folders only. By default
         images that all have one size of at most 64×64 keep it; others are resized to the median
@@ -91,7 +104,8 @@ def read_samples(
         numbers, or holds NaN or infinite values, or when the purpose of the images needs more than
         the free memory. Objects in files are refused, never unpickled.
     MissingDependencyError
-        When images or HDF5 files are read without the extra `images` or `hdf5`.
+        When images, HDF5, or Parquet and Zarr files are read without the extra `images`, `hdf5`
+        or `large`.
 
     Examples
     --------
@@ -106,13 +120,11 @@ def read_samples(
     """
     source = Path(path)
     with readable(source):
-        is_folder = S_ISDIR(source.stat().st_mode)
+        source.stat()
+    is_folder = is_image_folder(source)
     suffix = source.suffix.lower()
     if key is not None and (is_folder or suffix in {".npy", *TABLE_SUFFIXES}):
-        raise InputError(
-            f"{source}: key must be None where there are no named arrays, got {key!r}",
-            parameter="key",
-        )
+        raise no_named_arrays(source, key)
     if size is not None and (not is_folder or min(size) < 1):
         raise InputError(
             f"{source}: size must be None, or for a folder of images a height and a width of at "
@@ -139,10 +151,12 @@ def read_samples(
         samples = read_arrays(source, key)
     elif suffix in TABLE_SUFFIXES:
         samples = read_table(source)
+    elif suffix in PARQUET_SUFFIXES:
+        samples = read_parquet(source, key)
     else:
         raise InputError(
             f"{source}: must be a folder of images or a file of kind "
-            f"{' '.join((*ARRAY_SUFFIXES, *TABLE_SUFFIXES))}"
+            f"{' '.join((*ARRAY_SUFFIXES, *TABLE_SUFFIXES, *PARQUET_SUFFIXES))}"
         )
     check_finite(samples)
     return samples
