@@ -83,7 +83,7 @@ class Reading:
             raise InputError(f"{self.source}: features are made of a folder of images, got a file")
         if is_folder and self.key is not None:
             raise InputError(
-                f"{self.source}: key must be None for a folder, which has no named arrays",
+                f"{self.source}: key is for a file with named arrays, got a folder",
                 parameter="key",
             )
         if not is_folder and self.color:
@@ -92,7 +92,7 @@ class Reading:
             )
         if is_folder and self.images is not None:
             raise InputError(
-                f"{self.source}: images must be None for a folder, which holds them itself",
+                f"{self.source}: images are for a file of features, got a folder of images",
                 parameter="images",
             )
         if self.images is not None and not self.images.is_dir():
@@ -211,7 +211,9 @@ def check_file(out: Path, overwrite: bool) -> None:
         raise InputError(f"{out}: must be an .npz file", parameter="out")
     for path in (out, skipped_file(out)):
         if path.exists() and (not overwrite or path.is_dir()):
-            raise InputError(f"{path}: already exists; set overwrite to replace it")
+            raise InputError(
+                f"{path}: already exists; set overwrite to replace it", parameter="overwrite"
+            )
     if not out.resolve().parent.is_dir():
         raise InputError(f"{out.parent}: no such folder")
     try:
