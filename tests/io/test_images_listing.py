@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from enhg.io import read_samples
-from enhg.io.images import IMAGE_SUFFIXES, list_images, natural_key
+from enhg.io.images import IMAGE_SUFFIXES, list_images, natural_key, survey
 
 PIXELS = np.zeros((4, 3), dtype=np.uint8)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and FIFOs of POSIX")
@@ -208,3 +208,11 @@ def test_subfolder_without_permission(folder, photo, monkeypatch, refuses):
     assert reasons(listing) == {"private": "Permission denied"}
     refuses(lambda: list_images(folder / "private"), "private: no permission to read it")
     refuses(lambda: read_samples(folder, on_unreadable="raise"), "private (Permission denied)")
+
+
+def test_survey_reports_progress(tmp_path, save_image):
+    for i in range(5):
+        save_image(tmp_path / f"{i}.png", np.zeros((8, 8), np.uint8))
+    calls = []
+    survey(list_images(tmp_path), progress=lambda *call: calls.append(call))
+    assert calls == [(i, 5) for i in range(1, 6)]

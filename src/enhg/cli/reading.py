@@ -268,30 +268,31 @@ def _read(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
 
 def _read_folder(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
     """Pixels or features of the images of a folder, with a description of which and why."""
-    kind, reason = _choose(reading)
+    kind, reason, size = _choose(reading, progress)
     if kind == "pixels":
-        samples = _read_pixels(reading, progress, purpose)
-        size = "×".join(map(str, (samples.image_shape or ())[:2]))
-        size += ", in color" if reading.color else ""
-        return replace(samples, description=f"pixels ({size}), {reason}")
+        samples = _read_pixels(replace(reading, size=size), progress, purpose)
+        text = "×".join(map(str, (samples.image_shape or ())[:2]))
+        text += ", in color" if reading.color else ""
+        return replace(samples, description=f"pixels ({text}), {reason}")
     features = _image_features(reading, kind)
     samples = _extract(reading, features, progress, purpose)
     return replace(samples, description=f"{_NAMES.get(str(features.model), _OWN)}, {reason}")
 
 
-def _choose(reading: Reading) -> tuple[str, str]:
-    """Pixels, network or hog, and why."""
+def _choose(reading: Reading, progress: Any) -> tuple[str, str, tuple[int, int] | None]:
+    """Pixels, network or hog, why, and the size of pixels if it is known."""
     from enhg.features.choice import choose_features, has_network
 
     if reading.network.file is not None:
-        return "network", "as requested"
+        return "network", "as requested", None
     if reading.features != "auto":
-        return reading.features, "as requested"
+        return reading.features, "as requested", reading.size
     if reading.size is not None or reading.color:
-        return "pixels", "as requested"
-    from enhg.io.images import survey
+        return "pixels", "as requested", reading.size
+    from enhg.io.images import survey, working_size
 
-    images = survey(reading.listing, reading.jobs)
+    images = survey(reading.listing, reading.jobs, progress)
+    size = working_size(images.sizes)  # so that headers are not read again
     sizes = [(width, height) for width, height in images.sizes.tolist()]
     kind, reason = choose_features(sizes, lambda: images.is_gray)
     if kind == "network" and not has_network():
@@ -300,8 +301,8 @@ def _choose(reading: Reading) -> tuple[str, str]:
             "pip install 'enhg[photos]'",
             stacklevel=2,
         )
-        return "pixels", "since features of a network are not installed"
-    return kind, f"since {reason}"
+        return "pixels", "since features of a network are not installed", size
+    return kind, f"since {reason}", size
 
 
 def _image_features(reading: Reading, kind: str) -> ImageFeatures:

@@ -72,14 +72,17 @@ def list_images(folder: Path) -> ImageFolder:
     skipped: list[Skipped] = []
     images: list[tuple[str, Path]] = []
     ignored: list[str] = []
-    for path in _walk(folder, skipped):
-        name = shown_name(path.relative_to(folder).as_posix())
-        if path.suffix.lower() not in IMAGE_SUFFIXES:
-            ignored.append(path.suffix.lower())
-        elif fault := _fault(path):
-            skipped.append(Skipped(name, fault))
-        else:
-            images.append((name, path))
+    for parent, files_there in _walk(folder, skipped):
+        inside = parent.relative_to(folder).as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
+        for file in files_there:  # as text, which takes a quarter less time than paths
+            suffix = os.path.splitext(file)[1].lower()
+            if suffix not in IMAGE_SUFFIXES:
+                ignored.append(suffix)
+            elif fault := _fault(os.path.join(parent, file)):
+                skipped.append(Skipped(shown_name(prefix + file), fault))
+            else:
+                images.append((shown_name(prefix + file), parent / file))
     if not images:
         raise InputError(_no_images(folder, ignored, skipped))
     names, files = zip(*sorted(images, key=lambda image: natural_key(image[0])), strict=True)
@@ -117,11 +120,11 @@ def unreadable(folder: Path, skipped: Sequence[Skipped], n_read: int) -> InputEr
     )
 
 
-def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
-    """Files under `folder`; folders that cannot be read are added to `skipped`.
+def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[tuple[Path, list[str]]]:
+    """Folders, `folder` first, and the names of their files.
 
-    Links to folders are followed after the folders themselves: files that can be reached without
-    a link are named without it.
+    Folders that cannot be read are added to `skipped`. Links to folders are followed after the
+    folders themselves: files that can be reached without a link are named without it.
     """
     with readable(folder):
         folder.stat()
@@ -149,7 +152,7 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
                 elif _enter(path, visited):
                     entered.append(path.name)
             folders[:] = entered
-            yield from (Path(parent, name) for name in files if not name.startswith("."))
+            yield Path(parent), [name for name in files if not name.startswith(".")]
         for link in sorted(links):
             if _identity(link) in outer:
                 skip(link, "link to a folder that contains this one")
@@ -175,10 +178,10 @@ def _enter(folder: Path, visited: set[tuple[int, int] | None]) -> bool:
     return True
 
 
-def _fault(path: Path) -> str | None:
+def _fault(path: str) -> str | None:
     """Why a file must not be opened."""
     try:
-        status = path.stat()
+        status = os.stat(path)
     except FileNotFoundError:
         return "link to a file that does not exist"
     except OSError as error:

@@ -142,7 +142,11 @@ class Survey:
         )
 
 
-def survey(listing: ImageFolder, n_jobs: int | None = None) -> Survey:
+def survey(
+    listing: ImageFolder,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Survey:
     """Read the headers of images, without decoding them.
 
     Parameters
@@ -150,6 +154,8 @@ def survey(listing: ImageFolder, n_jobs: int | None = None) -> Survey:
     listing : ImageFolder
     n_jobs : int, optional
         As in `read_images`.
+    progress : callable, optional
+        Called with (number of headers read, total) after each header.
 
     Returns
     -------
@@ -170,6 +176,8 @@ def survey(listing: ImageFolder, n_jobs: int | None = None) -> Survey:
             skipped.append(Skipped(listing.names[at], result.reason))
         else:
             headers[at] = result
+        if progress is not None:
+            progress(at + 1, len(listing.files))
     if not headers:
         raise unreadable(listing.folder, sort_skipped(skipped), 0)
     return Survey(
