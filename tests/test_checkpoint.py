@@ -165,6 +165,16 @@ def test_folder_that_is_no_checkpoint(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.parametrize("leftovers", [[], [".0123.tmp"]])
+def test_killed_before_the_description_was_written(tmp_path, leftovers):
+    (tmp_path / "c" / "representation").mkdir(parents=True)
+    for name in leftovers:
+        (tmp_path / "c" / "representation" / name).write_bytes(b"{")
+    plain = self_representation(X)
+    assert equal(plain, self_representation(X, checkpoint=tmp_path / "c"))
+    assert len(block_files(tmp_path / "c")) == 8
+
+
 def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     self_representation(X, checkpoint=tmp_path)
     leftover = tmp_path / "representation" / ".0123.tmp"
@@ -190,6 +200,7 @@ def test_remove_leaves_other_files(tmp_path):
     checkpoint = Checkpoint(tmp_path / "c")
     self_representation(X, checkpoint=checkpoint)
     (tmp_path / "c" / "mine").mkdir()
+    (tmp_path / "c" / "mine" / "notes.txt").write_text("mine")
     checkpoint.remove()
     assert [entry.name for entry in (tmp_path / "c").iterdir()] == ["mine"]
 

@@ -108,7 +108,7 @@ class Checkpoint:
         if self.folder is None or not self.folder.is_dir():
             return
         for folder in self.folder.iterdir():
-            if _read_description(folder) is not None:
+            if _is_computation(folder):
                 shutil.rmtree(folder)
         with suppress(OSError):
             self.folder.rmdir()
@@ -208,7 +208,7 @@ def _check_folder(folder: Path) -> None:
         return
     what = "a file"
     if folder.is_dir():
-        others = [entry for entry in folder.iterdir() if _read_description(entry) is None]
+        others = [entry for entry in folder.iterdir() if not _is_computation(entry)]
         if not others:
             return
         what = f"a folder with {others[0].name}"
@@ -216,6 +216,13 @@ def _check_folder(folder: Path) -> None:
         f"{folder}: must be a new or empty folder, or that of a checkpoint, got {what}",
         parameter="checkpoint",
     )
+
+
+def _is_computation(folder: Path) -> bool:
+    """Whether a folder is that of a computation, which may have been killed at its very start."""
+    if _read_description(folder) is not None:
+        return True
+    return folder.is_dir() and all(entry.suffix == ".tmp" for entry in folder.iterdir())
 
 
 def _read_description(folder: Path) -> dict[str, Any] | None:

@@ -204,6 +204,13 @@ def test_structures_use_the_client(client):
     assert difference.mean() < 1e-3 * threads.graph_.incidence.toarray().mean()
 
 
+def test_a_client_that_could_not_connect_is_not_active():
+    with pytest.raises((OSError, ValueError)):
+        distributed.Client("tcp://127.0.0.1:9", timeout=0.5)
+    assert scheduling.active_client() is None
+    assert self_representation(X).certificate.max() <= 1e-4
+
+
 def test_scheduler_must_be_one():
     with pytest.raises(InputError, match="scheduler must be") as error:
         self_representation(X, scheduler="processes")

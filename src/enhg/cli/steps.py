@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from enhg._optional import require
 from enhg.cli import summary
-from enhg.cli.terminal import printable
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -109,8 +106,9 @@ def resumable(
         raise
     except BaseException:
         if checkpoint.folder.exists():
-            message = f"{checkpoint.folder} has what was computed: the same command goes on from it"
-            typer.echo(printable(message), err=True)
+            stages.print_error(
+                f"{checkpoint.folder} has what was computed: the same command goes on from it"
+            )
         raise
     if folder is None:
         checkpoint.remove()

@@ -174,6 +174,10 @@ class Stages:
         """Print a line that is no stage."""
         self._print(printable(line))
 
+    def print_error(self, line: str) -> None:
+        """Print a line to standard error, also if the run is quiet."""
+        typer.echo(printable(line), err=True)
+
     def print_rows(self, *rows: tuple[str, str]) -> None:
         """Print a table of names and texts; a text may have several lines."""
         self._print("")

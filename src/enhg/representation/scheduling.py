@@ -247,7 +247,9 @@ def active_client() -> Any:
         distributed.get_worker()
         return None
     with suppress(ValueError):  # there is none
-        return distributed.default_client()
+        client = distributed.default_client()
+        # A client that could not connect, or has lost its scheduler, stays the default one.
+        return client if client.status == "running" else None
     return None
 
 
