@@ -336,10 +336,12 @@ def test_file_of_constant_samples(tmp_path):
 def test_folder_of_broken_images(tmp_path, home):
     folder = tmp_path / "photos"
     folder.mkdir()
-    broken = photo(folder / "broken.png")
-    broken.write_bytes(broken.read_bytes()[:60])
-    assert "1 image, of which none can be read" in refused(home, folder)
-    broken.write_text("no image at all")
+    files = [photo(folder / f"broken{i}.png") for i in range(3)]
+    for broken in files:
+        broken.write_bytes(broken.read_bytes()[:60])
+    assert "3 images, of which none can be read" in refused(home, folder)
+    for broken in files:
+        broken.write_text("no image at all")
     assert "can be read: not an image" in refused(home, folder)
 
 

@@ -247,7 +247,7 @@ def test_parameters_go_round():
     given = {
         "gamma": 3.0, "lam": 0.25, "loss": "norm", "gamma_scale": "absolute", "error_weight": 0.7,
         "preprocessing": "unit", "hyperedges": None, "tol": 1e-3, "memory_budget": 10**6,
-        "n_jobs": 1,
+        "n_jobs": 1, "n_candidates": 20,
     }  # fmt: skip
     structure = ElasticNetHypergraph(**given)
     assert structure.get_params() == given
