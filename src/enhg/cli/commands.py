@@ -178,20 +178,15 @@ def cluster(
       enhg cluster photos/ -k 5 -o result --folders links
       enhg cluster embeddings.npy -k 38 -o result --images photos/
     """
-    from enhg.io import output_folder
-
     stages = Stages(quiet, as_json, options_of(cluster))
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
     outputs = steps.Outputs(suggest, folders, contact_sheets)
-    with (
-        steps.resumable(stages, out, checkpoint, overwrite) as parts,
-        output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
-        steps.workers(dask),
+    with steps.results(stages, wanted, outputs, out, overwrite, checkpoint, dask) as (
+        folder,
+        parts,
     ):
-        with stages.warnings_shown():
-            outputs.check(wanted, out)
         reading.check_clusters(wanted, n_clusters)
         samples = reading.read(stages, wanted)
         reading.check_clusters(wanted, n_clusters, samples)
@@ -268,8 +263,6 @@ def classify(
       enhg classify photos/ --labels-from-folders -o result --folders copies
       enhg classify faces.mat --labels some.npy -o result
     """
-    from enhg.io import output_folder
-
     if labels is None and not labels_from_folders:
         raise typer.BadParameter("give --labels FILE, or --labels-from-folders")
     stages = Stages(quiet, as_json, options_of(classify))
@@ -277,13 +270,10 @@ def classify(
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
     outputs = steps.Outputs(suggest, folders, contact_sheets)
-    with (
-        steps.resumable(stages, out, checkpoint, overwrite) as parts,
-        output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
-        steps.workers(dask),
+    with steps.results(stages, wanted, outputs, out, overwrite, checkpoint, dask) as (
+        folder,
+        parts,
     ):
-        with stages.warnings_shown():
-            outputs.check(wanted, out)
         with stages.warnings_shown():
             match = reading.open_given(wanted, labels, labels_from_folders)
         samples = reading.read(stages, wanted)
@@ -342,20 +332,15 @@ def predict(
       enhg predict result/model.npz new-photos/ -o assigned
       enhg predict result/model.npz more.npy -o assigned --json
     """
-    from enhg.io import output_folder
-
     stages = Stages(quiet, as_json, options_of(predict))
     wanted = Reading(
         source, key, images=images, strict=strict, cache=cache_folder(out, no_cache), jobs=jobs
     )
     outputs = steps.Outputs(None, folders, contact_sheets)
-    with (
-        steps.resumable(stages, out, checkpoint, overwrite) as parts,
-        output_folder(out, overwrite, outputs.new, steps.OPTIONAL) as folder,
-        steps.workers(dask),
+    with steps.results(stages, wanted, outputs, out, overwrite, checkpoint, dask) as (
+        folder,
+        parts,
     ):
-        with stages.warnings_shown():
-            outputs.check(wanted, out)
         with stages.stage("load", "loading the model"):
             from enhg.io.models import read_model
             from enhg.run import add_duplicates, record_prediction

@@ -31,7 +31,7 @@ _UNSAVED_SECONDS = 60.0  # of a run before it writes a checkpoint that was not r
 _CONNECTION_SECONDS = 10
 
 _FOLDERS = ("folders", "contact-sheets")
-OPTIONAL = ("suggestions.csv", "duplicates.csv", "skipped.csv", "thumbnails/*.jpg")
+_OPTIONAL = ("suggestions.csv", "duplicates.csv", "skipped.csv", "thumbnails/*.jpg")
 """Files that only some runs write."""
 
 
@@ -74,7 +74,33 @@ class Outputs:
 
 
 @contextmanager
-def resumable(
+def results(
+    stages: Stages,
+    reading: Reading,
+    outputs: Outputs,
+    out: Path,
+    overwrite: bool,
+    checkpoint: Path | None,
+    dask: str | None,
+) -> Iterator[tuple[Path, Checkpoint]]:
+    """Folder to write the results of a run into, and its checkpoint; workers if there are any.
+
+    The options are checked first.
+    """
+    from enhg.io import output_folder
+
+    with (
+        _resumable(stages, out, checkpoint, overwrite) as parts,
+        output_folder(out, overwrite, outputs.new, _OPTIONAL) as folder,
+        _workers(dask),
+    ):
+        with stages.warnings_shown():
+            outputs.check(reading, out)
+        yield folder, parts
+
+
+@contextmanager
+def _resumable(
     stages: Stages, out: Path, folder: Path | None, overwrite: bool
 ) -> Iterator[Checkpoint]:
     """Checkpoint of a run, from which the same command goes on after an interruption.
@@ -115,7 +141,7 @@ def resumable(
 
 
 @contextmanager
-def workers(address: str | None) -> Iterator[None]:
+def _workers(address: str | None) -> Iterator[None]:
     """Workers of a Dask cluster that solve blocks of samples; none without an address."""
     if address is None:
         yield

@@ -334,9 +334,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
         )
         centers = _centers(self.embedding_[used], labels, k)
-        nearest = euclidean_distances(self.embedding_, centers).argmin(axis=1)
-        nearest[used] = labels
-        self.labels_ = keep_together(nearest, firsts)
+        assigned = np.empty(len(used), np.intp)
+        assigned[used] = labels
+        if not used.all():
+            others = euclidean_distances(self.embedding_[~used], centers)
+            assigned[~used] = others.argmin(axis=1)
+        self.labels_ = keep_together(assigned, firsts)
         self.cluster_centers_ = _centers(self.embedding_[used], self.labels_[used], k)
         distances = euclidean_distances(self.embedding_, self.cluster_centers_)
         self.confidence_ = margins(distances, self.labels_)

@@ -22,11 +22,13 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
     "_nrt": False,
 }
+# Functions that are called are inlined: compiled on their own they may round differently, and
+# which of both runs depends on whether this process has compiled them (see `_compilation`).
 _MAX_LENGTHS = 8  # trials of a line search
 _EXACT = 0.02  # part of the first slope at which a line search ends
 
 
-@njit(**_OPTIONS)
+@njit(**_OPTIONS, forceinline=True)
 def _slope_and_curvature(g, q, l1, length):
     """Derivatives of ½ Σ (|g + length·q| − a)₊² by the length."""
     own, slope, curvature = g.dtype.type, 0.0, 0.0
@@ -39,7 +41,7 @@ def _slope_and_curvature(g, q, l1, length):
     return slope, curvature
 
 
-@njit(**_OPTIONS)
+@njit(**_OPTIONS, forceinline=True)
 def _search(g, q, l1, ridge, slope, square):
     """The length of the step that minimizes the dual objective along a direction, to _EXACT.
 
@@ -65,7 +67,7 @@ def _search(g, q, l1, ridge, slope, square):
     return length
 
 
-@njit(**_OPTIONS)
+@njit(**_OPTIONS, forceinline=True)
 def _threshold(g, l1, ridge, z):
     """z = soft-thresholded g, divided by b; returns its number of non-zeros."""
     own, count = g.dtype.type, 0

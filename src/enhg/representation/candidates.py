@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from sklearn.cluster import KMeans
 
 from enhg._npz import State, require, require_array, require_indices
 from enhg._optional import require as require_module
+from enhg.preprocessing._arrays import inverse_lengths
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Approximation, Representation
 
@@ -32,7 +34,7 @@ class Candidates:
     Attributes
     ----------
     order : ndarray of int of shape (n_samples,)
-        The samples, sorted by the cells of the index.
+        The samples, sorted by cells of k-means.
     nearest : ndarray of int32 of shape (n_samples, n_nearest)
         The atoms nearest to every sample; −1 where fewer were seen.
     """
@@ -40,9 +42,16 @@ class Candidates:
     order: NDArray
     nearest: NDArray
 
+    @cached_property
+    def position(self) -> NDArray:
+        """The place of every sample in the order."""
+        position = np.empty_like(self.order)
+        position[self.order] = np.arange(len(self.order))
+        return position
+
     def to_state(self) -> State:
         """The arrays."""
-        return dict(vars(self))
+        return {"order": self.order, "nearest": self.nearest}
 
     @classmethod
     def from_state(cls, state: State, n_samples: int, n_atoms: int) -> Candidates:
@@ -55,9 +64,7 @@ class Candidates:
 
     def of_rows(self, rows: NDArray) -> Candidates:
         """The candidates of some of the samples, which form groups of their own."""
-        position = np.empty(len(self.order), np.int64)
-        position[self.order] = np.arange(len(self.order))
-        return Candidates(np.argsort(position[rows]), self.nearest[rows])
+        return Candidates(np.argsort(self.position[rows]), self.nearest[rows])
 
     def atoms_of(self, rows: NDArray) -> NDArray:
         """The atoms that are candidates for a group of samples, sorted."""
@@ -125,9 +132,7 @@ def _path(centers: NDArray) -> NDArray:
 
 def _unit_rows(X: NDArray) -> NDArray:
     """The samples in float32 and of unit length; zeros stay zero."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
-    factors = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return np.ascontiguousarray(X * factors[:, None], dtype=np.float32)
+    return np.ascontiguousarray(X * inverse_lengths(X)[:, None], dtype=np.float32)
 
 
 def check_against_all(representation: Representation, excluded: NDArray) -> Approximation:

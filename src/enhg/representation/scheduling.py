@@ -25,6 +25,7 @@ from enhg.representation._blocks import (
     row_slices,
     solve_block,
 )
+from enhg.representation._compilation import load_kernel
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates
 from enhg.representation.problem import Problem
@@ -129,14 +130,11 @@ class BlockProblem:
 
     def in_order(self, rows: SolvedRows) -> SolvedRows:
         """Rows of all blocks in the order of the samples."""
-        if self.candidates is None:
-            return rows
-        position = np.empty(len(self.samples), np.int64)
-        position[self.candidates.order] = np.arange(len(self.samples))
-        return rows.take(position)
+        return rows if self.candidates is None else rows.take(self.candidates.position)
 
     def dictionary(self, layout: Layout, team: ThreadTeam) -> Dictionary:
         """The atoms with what all blocks need of them."""
+        load_kernel(self.atoms.dtype)
         gram = np.empty((0, 0), self.atoms.dtype)
         if layout.stores_gram:
             gram = team.gram(self.atoms)

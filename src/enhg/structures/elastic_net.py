@@ -10,7 +10,7 @@ from enhg.representation.problem import GammaScale, Loss
 from enhg.structures._representation_hypergraph import ErrorWeight, RepresentationHypergraph
 from enhg.structures.hyperedges import HyperedgeRule
 
-# Above this number, the time of comparing all samples, of order n², is hours on two cores.
+# The time of comparing all samples is of order n²; at 70 000 see the benchmark "approximate".
 _MAX_EXACT_ATOMS = 100_000
 _CANDIDATES = 15
 
@@ -51,8 +51,8 @@ class ElasticNetHypergraph(RepresentationHypergraph):
         `HyperedgeRule()` by default: three hyperedges, of the 5, 7 and 10 largest |zᵢⱼ|.
     n_candidates : int, "auto" or None, default="auto"
         Represent every sample by this many similar ones at least, approximately, in place of all
-        (see `self_representation`); None for all. "auto": 15 for more than 100 000 samples, with
-        which all would take hours, else None.
+        (see `self_representation`); None for all. "auto": 15 for more than 100 000 samples, as
+        the time of all grows with the square of their number, else None.
     tol : float, default=1e-4
         Bound on the certificate of a row of Z.
     memory_budget : int, optional

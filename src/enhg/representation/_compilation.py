@@ -1,0 +1,73 @@
+"""Machine code of the kernel, the same in every process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numba.core.event import Listener, install_listener
+
+from enhg._numba import CACHE
+from enhg.representation import _kernels
+from enhg.representation._blocks import Dictionary, row_norms, solve_block
+from enhg.representation._threads import ThreadTeam
+from enhg.representation.problem import Problem
+
+_loaded: set[str] = set()
+_loading = Lock()
+
+
+def load_kernel(dtype: np.dtype) -> None:
+    """Load the machine code of the kernel, after another process has compiled it if need be.
+
+    The functions that the kernel calls are compiled on their own and together with it, which rounds
+    differently. A process that compiles runs the former, one that loads what was compiled runs the
+    latter. So that results do not depend on it, a process that solves does not compile.
+    """
+    with _loading:
+        if not CACHE or dtype.name in _loaded:
+            return
+        _loaded.add(dtype.name)
+        try:
+            with install_listener("numba:compile", _Refusal()):
+                compile_kernel(dtype.name)
+        except _NotCompiledError:
+            _compile_elsewhere(dtype.name)
+
+
+def compile_kernel(dtype: str) -> None:
+    """Compile the kernel for samples of a type by solving a small problem."""
+    X = np.random.default_rng(0).random((8, 5)).astype(dtype)
+    dictionary = Dictionary(X, X @ X.T, row_norms(X), 0.0)
+    problem = Problem(10.0, 5.0, "squared", "relative")
+    with ThreadTeam(1) as team:
+        solve_block(X, np.arange(8), dictionary, problem, 1e-4, np.empty((16, 8), dtype), team)
+
+
+def _compile_elsewhere(dtype: str) -> None:
+    """Compile in another process; where that is not possible, the first use compiles."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        return
+    code = f"from {__name__} import compile_kernel; compile_kernel({dtype!r})"
+    try:
+        subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    except OSError:
+        return
+
+
+class _NotCompiledError(Exception):
+    """There is no machine code of the kernel on disk."""
+
+
+class _Refusal(Listener):
+    """Stops the kernel from being compiled."""
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"] is _kernels.solve:
+            raise _NotCompiledError
+
+    def on_end(self, event: Any) -> None:
+        pass
