@@ -34,7 +34,7 @@ lint: .venv/extra-dev
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses=4
 
 bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)

@@ -204,6 +204,117 @@ def approximate(samples: str, candidates: int | None) -> dict[str, Any]:
     } | _quality(learner, y)
 
 
+def index(samples: str) -> dict[str, Any]:
+    """Time the graph of the 15 nearest neighbors of the samples in a file by pynndescent."""
+    import numpy as np
+
+    pynndescent = import_module("pynndescent")
+
+    def build(X: Any) -> object:
+        return pynndescent.NNDescent(X, n_neighbors=15, random_state=0, n_jobs=-1).neighbor_graph
+
+    X = np.load(samples)
+    build(X[:20_000])  # warm-up, which compiles
+    return {"task": "pynndescent", "seconds": seconds_of(lambda: build(X)),
+            "peak_bytes": peak_bytes()}  # fmt: skip
+
+
+def find_neighbors(samples: str, library: str, n_neighbors: int, checked: int) -> dict[str, Any]:
+    """Time the nearest neighbors of all samples in a file by cosine, with recall and memory.
+
+    The recall is that of `checked` random samples against the products with all samples.
+    """
+    import numpy as np
+
+    X = np.load(samples)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    before = peak_bytes()
+    find = {"pynndescent": _by_pynndescent, "faiss": _by_faiss, "usearch": _by_usearch}[library]
+    find(X[:5000], n_neighbors + 1)  # warm-up, which compiles
+    began = time.perf_counter()
+    neighbors = find(X, n_neighbors + 1)  # of which one is the sample itself
+    seconds = time.perf_counter() - began
+    rows = np.random.default_rng(0).choice(len(X), checked, replace=False)
+    products = X[rows] @ X.T
+    nearest = np.argpartition(-products, n_neighbors, axis=1)[:, : n_neighbors + 1]
+    shared = [len(np.intersect1d(*pair)) for pair in zip(nearest, neighbors[rows], strict=True)]
+    return {
+        "library": library,
+        "version": import_module(library).__version__,
+        "samples": len(X),
+        "seconds": seconds,
+        "recall": (np.mean(shared) - 1) / n_neighbors,
+        "bytes_more": peak_bytes() - before - products.nbytes,
+    }
+
+
+def _by_pynndescent(X: Any, count: int) -> Any:
+    module = import_module("pynndescent")
+    return module.NNDescent(X, n_neighbors=count, random_state=0, n_jobs=-1).neighbor_graph[0]
+
+
+def _by_faiss(X: Any, count: int) -> Any:
+    """Cells of k-means, of which the 16 nearest of √n are searched."""
+    faiss = import_module("faiss")
+    cells = int(len(X) ** 0.5)
+    index = faiss.index_factory(X.shape[1], f"IVF{cells},Flat", faiss.METRIC_INNER_PRODUCT)
+    index.train(X)
+    index.add(X)
+    index.nprobe = 16
+    return index.search(X, count)[1]
+
+
+def _by_usearch(X: Any, count: int) -> Any:
+    """A hierarchical graph, with the defaults of the library."""
+    import numpy as np
+
+    module = import_module("usearch.index")
+    index = module.Index(ndim=X.shape[1], metric="ip", dtype="f32")
+    index.add(np.arange(len(X)), X)
+    return index.search(X, count).keys.astype(np.int64)
+
+
+def cluster_large(samples: str, labels: str, n_clusters: int) -> dict[str, Any]:
+    """Time a clustering by default of the samples in a file, by stages, with peak memory."""
+    import numpy as np
+
+    import enhg
+
+    X, y = np.load(samples), np.load(labels)
+    candidates = enhg.ElasticNetHypergraph(n_candidates=15)
+    enhg.HypergraphClustering(10, structure=candidates).fit(X[:20_000])  # warm-up, which compiles
+    learner = enhg.HypergraphClustering(n_clusters, random_state=0)
+    spent: Counter[str] = Counter()
+    with _timed_stages(spent):
+        whole = seconds_of(lambda: learner.fit(X))
+    return {
+        "task": f"enhg, {n_clusters} clusters",
+        "seconds": whole,
+        "stages": dict(spent),
+        "peak_bytes": peak_bytes(),
+    } | _quality(learner, y)
+
+
+def cluster_plainly(samples: str, labels: str, name: str) -> dict[str, Any]:
+    """Time a clustering of scikit-learn of the samples in a file into ten clusters."""
+    import numpy as np
+    from sklearn import cluster
+    from sklearn.metrics import normalized_mutual_info_score
+
+    import enhg
+
+    X, y = np.load(samples), np.load(labels)
+    learner = getattr(cluster, name)(10, random_state=0)
+    seconds = seconds_of(lambda: learner.fit(X))
+    return {
+        "task": name,
+        "seconds": seconds,
+        "peak_bytes": peak_bytes(),
+        "ac": enhg.clustering_accuracy(y, learner.labels_),
+        "nmi": float(normalized_mutual_info_score(y, learner.labels_, average_method="geometric")),
+    }
+
+
 def _quality(learner: Any, y: Any) -> dict[str, float]:
     """Scores of a clustering, and of its representation if that is approximate."""
     import numpy as np
@@ -223,21 +334,18 @@ def _quality(learner: Any, y: Any) -> dict[str, float]:
 @contextmanager
 def _timed_stages(spent: Counter[str]) -> Iterator[None]:
     """Add the seconds of each stage of a clustering to `spent`."""
-    from sklearn.cluster import KMeans
-
     import enhg
+    from enhg.learning.coarsening import find_groups
+    from enhg.learning.partitions import find_partition
     from enhg.learning.refinement import refine
     from enhg.learning.spectral import top_eigenpairs
-    from enhg.modularity import partition_by_modularity
 
-    stages: list[tuple[str, object, str]] = [
-        ("structure", enhg.ElasticNetHypergraph, "fit"),
-        ("k-means", KMeans, "fit"),
-    ]
+    stages: list[tuple[str, object, str]] = [("structure", enhg.ElasticNetHypergraph, "fit")]
     for stage, function in (
         ("representation", enhg.self_representation),
+        ("groups", find_groups),
         ("eigenvectors", top_eigenpairs),
-        ("modularity", partition_by_modularity),
+        ("partition", find_partition),
         ("refinement", refine),
     ):
         # Modules import functions by name, so that each of them holds a reference of its own.
@@ -272,6 +380,10 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "cluster": cluster,
     "choose": choose,
     "approximate": approximate,
+    "index": index,
+    "find_neighbors": find_neighbors,
+    "cluster_large": cluster_large,
+    "cluster_plainly": cluster_plainly,
     "extract_features": extract_features,
 }
 

@@ -29,9 +29,9 @@ _LOOKS = {
 _STAGES = {
     "representation": "#0072B2",
     "hypergraph": "#E69F00",
+    "groups": "#CC79A7",
     "eigenvectors": "#009E73",
-    "k-means": "#CC79A7",
-    "modularity": "#56B4E9",
+    "partition": "#56B4E9",
     "refinement": "#D55E00",
     "other": "#999999",
 }

@@ -9,7 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.ndimage import affine_transform
+from sklearn.decomposition import PCA
 
 import enhg
 from enhg.datasets import load
@@ -17,6 +20,7 @@ from enhg.preprocessing import SampleNormalizer
 
 TOL = 1e-4
 _BLOCK_ROWS = 512
+_MAPPED_AT_ONCE = 10_000
 _EMBEDDINGS = "clip_vitb32_caltech101.npz"
 _SYNTHETIC = (4096, 512, 100)  # samples, features and classes where there is no such file
 # A Gram matrix larger than this is computed in blocks of rows and not kept.
@@ -66,6 +70,42 @@ def labeled_images(dataset: str, folder: Path) -> tuple[NDArray, NDArray]:
     """All samples of a set and their labels."""
     loaded = load(dataset, folder)
     return loaded.X, np.asarray(loaded.y)
+
+
+def deformed_images(count: int, n_features: int, folder: Path) -> tuple[NDArray, NDArray]:
+    """MNIST images under random small affine maps, on their first principal components.
+
+    Image number i is the i-th of MNIST, modulo their number. It is rotated by up to 10°, scaled by
+    0.9 to 1.1 along each axis, sheared by up to 0.1 and shifted by up to one pixel. The components
+    are those of the images without maps.
+    """
+    images, labels = labeled_images("mnist", folder)
+    images = images.astype(np.float32) / 255
+    components = PCA(n_features, random_state=0).fit(images[::7])
+    source = np.arange(count) % len(images)
+    starts = range(0, count, _MAPPED_AT_ONCE)
+    parts = Parallel(n_jobs=-1)(
+        delayed(_map_images)(images[source[at : at + _MAPPED_AT_ONCE]], at, components)
+        for at in starts
+    )
+    return np.concatenate(parts), labels[source]
+
+
+def _map_images(images: NDArray, seed: int, components: PCA) -> NDArray:
+    """Images under random affine maps, on principal components."""
+    rng = np.random.default_rng(seed)
+    side = int(np.sqrt(images.shape[1]))
+    middle = np.full(2, (side - 1) / 2)
+    mapped = np.empty_like(images)
+    for image, out in zip(images, mapped, strict=True):
+        angle, shear = rng.uniform(-1, 1, 2) * (np.pi / 18, 0.1)
+        cos, sin = np.cos(angle), np.sin(angle)
+        matrix = np.array([[cos, -sin], [sin, cos]]) @ np.array([[1, shear], [0, 1]])
+        matrix *= rng.uniform(0.9, 1.1, 2)
+        offset = middle - matrix @ (middle + rng.uniform(-1, 1, 2))
+        square = image.reshape(side, side)
+        affine_transform(square, matrix, offset, output=out.reshape(side, side), order=1)
+    return np.asarray(components.transform(mapped), dtype=np.float32)
 
 
 def embeddings(folder: Path, limit: int | None) -> tuple[str, NDArray]:

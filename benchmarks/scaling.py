@@ -11,12 +11,13 @@ import numpy as np
 
 from benchmarks import measure
 from benchmarks.outcomes import Options, Outcome, Record, at_least, at_most
-from benchmarks.problems import TOL, Problem, labeled_images, warm_up
+from benchmarks.problems import TOL, Problem, deformed_images, labeled_images, warm_up
 
 _SAMPLES = Problem("mnist", 20_000, a=0.1, b=0.1)
 _BUDGET = 2**29  # bytes: too small for the Gram matrix, as at the sizes that need workers
 _TURNS = 3
 _CANDIDATES = (15, 30, 60)  # the default first
+_MANY, _INDEXED, _FEATURES = 1_000_000, 200_000, 128
 
 
 def checkpoints(options: Options) -> Outcome:
@@ -115,5 +116,56 @@ def approximate(options: Options) -> Outcome:
             at_least(
                 "checked samples within ten times the tolerance", default["share_within"], 0.99
             ),
+        ],
+    )  # fmt: skip
+
+
+def indices(options: Options) -> Outcome:
+    """Indices of nearest neighbors: 15 of each of 200 000 deformed MNIST images"""
+    count = options.sizes(_INDEXED)[0]
+    with TemporaryDirectory() as home:
+        file = Path(home) / "samples.npy"
+        np.save(file, deformed_images(count, _FEATURES, options.data)[0])
+        records: list[Record] = [
+            measure.in_new_process(
+                "find_neighbors", samples=file, library=library, n_neighbors=15, checked=1000
+            )
+            for library in ("pynndescent", "faiss", "usearch")
+        ]
+    return Outcome(records, [])
+
+
+def million(options: Options) -> Outcome:
+    """One million deformed MNIST images on 128 principal components, clustered by default"""
+    count = options.sizes(_MANY)[0]
+    with TemporaryDirectory() as home:
+        files = {name: Path(home) / f"{name}.npy" for name in ("samples", "labels")}
+        for file, array in zip(
+            files.values(), deformed_images(count, _FEATURES, options.data), strict=True
+        ):
+            np.save(file, array)
+        graph = measure.in_new_process("index", samples=files["samples"])
+        ours, many = (
+            measure.in_new_process("cluster_large", **files, n_clusters=k) for k in (10, 100)
+        )
+        plain = [
+            measure.in_new_process("cluster_plainly", **files, name=name)
+            for name in ("KMeans", "MiniBatchKMeans")
+        ]
+    records: list[Record] = [{"samples": count} | r for r in (graph, ours, many, *plain)]
+    best = max(record["ac"] for record in plain)
+    return Outcome(
+        records,
+        [
+            at_most(
+                "representation", ours["stages"]["representation"] / graph["seconds"], 3,
+                "× the graph of pynndescent",
+            ),
+            at_most(
+                "clustering into ten", ours["seconds"] / graph["seconds"], 5,
+                "× the graph of pynndescent",
+            ),
+            at_most("peak memory", ours["peak_bytes"] / 1e9, 8, "GB"),
+            at_least("clustering accuracy above that of k-means", ours["ac"] - best, 0),
         ],
     )  # fmt: skip

@@ -15,7 +15,7 @@ from benchmarks import measure
 from benchmarks.baselines import BASELINES, run_accurately
 from benchmarks.outcomes import Options, Outcome, Record, at_least, at_most, certified
 from benchmarks.problems import TOL, Problem, embeddings, gram, optimality, warm_up
-from benchmarks.scaling import approximate, checkpoints, workers
+from benchmarks.scaling import approximate, checkpoints, indices, million, workers
 from enhg.datasets import load
 from enhg.preprocessing import SampleNormalizer
 
@@ -444,6 +444,6 @@ BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
     for work in (
         cold, sparse, medium, faces, norm, errors, threads, large,
         features, sparsity, dense, memory, stages, choice, photos, growth, full,
-        checkpoints, workers, approximate,
+        checkpoints, workers, approximate, indices, million,
     )
 }  # fmt: skip

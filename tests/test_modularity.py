@@ -13,9 +13,9 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from enhg import ElasticNetHypergraph, Graph, Hypergraph
+from enhg._modularity_kernels import move
 from enhg.exceptions import InputError
 from enhg.modularity import (
-    _move_vertices,
     maximize_modularity,
     modularity,
     modularity_of_clusters,
@@ -204,4 +204,4 @@ def test_the_kernel_is_compiled_once_for_the_types_of_a_graph():
     """Levels of the search have degrees of one type, read-only as those of the graph or not."""
     for graph in (random_hypergraph(0), blocks([20, 20, 20])[0]):
         maximize_modularity(graph, random_state=0)
-    assert all(degrees.mutable for _, _, _, degrees, *_ in _move_vertices.signatures)
+    assert all(degrees.mutable for _, _, _, degrees, *_ in move.signatures)

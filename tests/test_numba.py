@@ -38,7 +38,7 @@ def test_without_the_cache_nothing_is_written(tmp_path):
         "from numba import njit\n"
         "from enhg.structures._kernels import products_on_pattern\n"
         "i = np.zeros(1, np.int64); z = np.ones(1); p = np.array([0, 1])\n"
-        "products_on_pattern(p, i, z, 1, p, i, z)\n"
+        "products_on_pattern(0, 1, p, i, z, 1, p, i, z)\n"
     )
     for value, files in (("0", False), ("1", True)):
         environment = os.environ | {"ENHG_NUMBA_CACHE": value, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -15,6 +15,7 @@ from contextlib import suppress
 from errno import ENOSPC
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -132,6 +133,7 @@ class Computation:
         self._description = description
         self._starts = starts
         self._waiting: dict[str, State] = {}
+        self._storing = Lock()
 
     def load(self, name: str) -> State | None:
         """The part of a name; None if it is not there, or damaged."""
@@ -145,7 +147,7 @@ class Computation:
         return None
 
     def store(self, name: str, state: State) -> None:
-        """Write a part, and those that were waiting for the delay to pass.
+        """Write a part, and those that were waiting for the delay to pass; from any thread.
 
         Raises
         ------
@@ -154,26 +156,31 @@ class Computation:
         """
         if self._folder is None:
             return
-        self._waiting[name] = state
-        if monotonic() < self._starts:
-            return
-        try:
-            self._describe(self._folder)
-            for waiting in list(self._waiting):
-                # Not flushed to the disk: a file that is damaged by a crash counts as missing.
-                write_archive(
-                    self._folder / f"{waiting}.npz", _FORMAT, _VERSION, self._waiting[waiting],
-                    overwrite=True, flush=False,
-                )  # fmt: skip
-                del self._waiting[waiting]
-        except OSError as error:
-            space = " (free some space)" if error.errno == ENOSPC else ""
-            raise InputError(
-                f"{self._folder.parent}: the checkpoint cannot be written, "
-                f"{error.strerror or error}{space}; run the same again to go on from the parts "
-                "that were written",
-                parameter="checkpoint",
-            ) from error
+        with self._storing:
+            self._waiting[name] = state
+            if monotonic() < self._starts:
+                return
+            try:
+                self._write(self._folder)
+            except OSError as error:
+                space = " (free some space)" if error.errno == ENOSPC else ""
+                raise InputError(
+                    f"{self._folder.parent}: the checkpoint cannot be written, "
+                    f"{error.strerror or error}{space}; run the same again to go on from the "
+                    "parts that were written",
+                    parameter="checkpoint",
+                ) from error
+
+    def _write(self, folder: Path) -> None:
+        """Write the parts that are waiting."""
+        self._describe(folder)
+        for name in list(self._waiting):
+            # Not flushed to the disk: a file that is damaged by a crash counts as missing.
+            write_archive(
+                folder / f"{name}.npz", _FORMAT, _VERSION, self._waiting[name], overwrite=True,
+                flush=False,
+            )  # fmt: skip
+            del self._waiting[name]
 
     def get(self, name: str, compute: Callable[[], State]) -> State:
         """The part of a name, computed and stored if it is not there."""

@@ -8,9 +8,11 @@ W, the weights w(e), ``weights``; D_v, the degrees d(v), ``vertex_degrees``; D_e
 import copy
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from operator import matmul
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -31,6 +33,8 @@ from enhg._validation import (
 from enhg.exceptions import InputError
 
 __all__ = ["Hypergraph"]
+
+_ROWS_AT_ONCE = 100_000
 
 
 class Hypergraph(ImmutableGraph):
@@ -154,8 +158,18 @@ class Hypergraph(ImmutableGraph):
 
         Its spectrum is in [0, 1], and √d is an eigenvector with eigenvalue 1.
         """
+        if self.n_vertices > _ROWS_AT_ONCE:
+            blocks, of_transposed = self._theta_blocks
+            return symmetric_operator(
+                self.n_vertices, lambda x: _multiply(blocks, _multiply(of_transposed, x))
+            )
         factor, transposed = self._theta_factor, self._theta_factor.T
         return symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
+
+    @cached_property
+    def _theta_blocks(self) -> tuple[list[sparse.csr_array], list[sparse.csr_array]]:
+        """Blocks of rows of B and of Bᵀ, to be multiplied in several threads."""
+        return _row_blocks(self._theta_factor), _row_blocks(self._theta_factor.T.tocsr())
 
     def theta_dense(self) -> NDArray[np.float64]:
         """Return Θ = B Bᵀ as an array of shape (n_vertices, n_vertices), for small n."""
@@ -202,8 +216,13 @@ class Hypergraph(ImmutableGraph):
 
     @cached_property
     def _components(self) -> tuple[int, NDArray[np.int32]]:
-        count, labels = csgraph.connected_components(self.star_expansion(), directed=False)
-        return int(count), read_only(labels[: self.n_vertices])
+        by_edge, n = self._incidence.tocsc(), self.n_vertices
+        first_members = by_edge.indices[by_edge.indptr[:-1]]
+        indices = first_members[self._incidence.indices]
+        ones = np.ones(len(indices), np.int8)
+        links = sparse.csr_array((ones, indices, self._incidence.indptr), shape=(n, n))
+        count, labels = csgraph.connected_components(links, directed=False)
+        return int(count), read_only(labels)
 
     @classmethod
     def from_edges(
@@ -269,8 +288,17 @@ class Hypergraph(ImmutableGraph):
         >>> Hypergraph([[1], [1]], weights=[6]).clique_expansion().toarray().tolist()
         [[0.0, 3.0], [3.0, 0.0]]
         """
-        pairs = self._membership_shares() @ self._incidence.T
-        upper = sparse.triu(pairs, k=1, format="csr")
+        shares, members = self._membership_shares(), self._incidence.T.tocsr()
+
+        def pairs_above_diagonal(start: int) -> sparse.csr_array:
+            pairs = shares[start : start + _ROWS_AT_ONCE] @ members
+            return sparse.triu(pairs, k=start + 1, format="csr")
+
+        parts = Parallel(n_jobs=-1, prefer="threads")(
+            delayed(pairs_above_diagonal)(start)
+            for start in range(0, self.n_vertices, _ROWS_AT_ONCE)
+        )
+        upper = sparse.vstack(parts, format="csr")
         adjacency = sparse.csr_array(upper + upper.T)
         adjacency.sort_indices()
         return adjacency
@@ -366,6 +394,23 @@ class Hypergraph(ImmutableGraph):
         """Return H W D_e^-1."""
         h, edge = self._incidence.data, self._incidence.indices
         return with_data(self._incidence, h * (self._weights / self._edge_degrees)[edge])
+
+
+def _row_blocks(matrix: sparse.csr_array) -> list[sparse.csr_array]:
+    """Blocks of rows of a matrix, over its own arrays."""
+    blocks = []
+    for first in range(0, matrix.shape[0], _ROWS_AT_ONCE):
+        indptr = matrix.indptr[first : first + _ROWS_AT_ONCE + 1]
+        entries = slice(indptr[0], indptr[-1])
+        parts = (matrix.data[entries], matrix.indices[entries], indptr - indptr[0])
+        blocks.append(sparse.csr_array(parts, shape=(len(indptr) - 1, matrix.shape[1])))
+    return blocks
+
+
+def _multiply(blocks: list[sparse.csr_array], x: NDArray) -> NDArray:
+    """The product of a matrix, given by blocks of rows, and x, in all threads."""
+    products = Parallel(n_jobs=-1, prefer="threads")(delayed(matmul)(block, x) for block in blocks)
+    return np.concatenate(products)
 
 
 def _edge_members(

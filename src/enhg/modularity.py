@@ -1,24 +1,19 @@
 """Modularity of partitions: its value, its maximum, and partitions into k clusters by it."""
 
-# mypy: disable-error-code="no-untyped-def"
-
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from enhg._numba import CACHE
+from enhg._modularity_kernels import move, sum_links
 from enhg._protocol import GraphLike, check_graph
 from enhg._validation import check_positive, check_rng, check_whole
 from enhg.exceptions import InputError
 
-# Smallest gain, relative to the sum of degrees, for which a vertex moves: above rounding.
-_MIN_GAIN = 1e-10
 # Interval of the resolutions that are searched for a number of clusters, and steps of the search.
 _RESOLUTIONS = (1e-2, 1e4)
 _MAX_STEPS = 40
@@ -251,6 +246,81 @@ def partition_by_modularity(
     return _merge(moves.adjacency, moves.degrees, labels, n_clusters)
 
 
+def group_vertices(
+    graph: GraphLike, resolution: float, most: int, least: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Group vertices by moves of single vertices, then groups, until there are at most `most`.
+
+    The last step is left out if it would leave fewer than `least`.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    resolution : float
+        Of the modularity that moves gain. The volume of a group stays below about the total volume
+        divided by it.
+    most, least : int
+    rng : RandomState
+        Draws the order in which vertices are visited.
+
+    Returns
+    -------
+    ndarray of int of shape (n_vertices,)
+        The group of every vertex, numbered from 0.
+    """
+    adjacency, degrees = graph.clique_expansion(), np.array(graph.vertex_degrees)
+    groups = np.arange(len(degrees))
+    while len(degrees) > most:
+        joined = _numbered(_moved(adjacency, degrees, np.arange(len(degrees)), resolution, rng))
+        if joined.max() + 1 == len(joined) or joined.max() + 1 < least:
+            break
+        groups = joined[groups]
+        adjacency, degrees = _aggregate(adjacency, degrees, joined)
+    return groups
+
+
+def move_vertices(
+    graph: GraphLike, labels: NDArray, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Move single vertices to the cluster of the largest gain of modularity until none gains.
+
+    Vertices that would gain most as a cluster of their own stay where they are.
+
+    Parameters
+    ----------
+    graph : Hypergraph or Graph
+    labels : ndarray of int of shape (n_vertices,)
+    rng : RandomState
+        Draws the order in which vertices are visited.
+
+    Returns
+    -------
+    ndarray of int of shape (n_vertices,)
+        The cluster of every vertex, under the names of the given labels.
+    """
+    degrees = np.array(graph.vertex_degrees)
+    moved = _moved(graph.clique_expansion(), degrees, labels, 1.0, rng)
+    return np.where(moved > labels.max(), labels, moved)
+
+
+def _moved(
+    adjacency: sparse.csr_array,
+    degrees: NDArray,
+    labels: NDArray,
+    resolution: float,
+    rng: np.random.RandomState,
+) -> NDArray[np.intp]:
+    """Labels of the vertices after moves from those given; a new cluster has a larger one."""
+    moved, order = labels.astype(np.int64), rng.permutation(len(labels))
+    move(adjacency.indptr, adjacency.indices, adjacency.data, degrees, resolution, order, moved)
+    return np.asarray(moved)
+
+
+def _numbered(labels: NDArray) -> NDArray[np.intp]:
+    """The same clusters, numbered from 0."""
+    return np.asarray(np.unique(labels, return_inverse=True)[1])
+
+
 class _Moves:
     """Modularity maximization on one graph at several resolutions."""
 
@@ -266,20 +336,14 @@ class _Moves:
     def _improve(self, labels: NDArray, resolution: float) -> NDArray[np.intp]:
         """Move vertices from the clusters they are in, then clusters, until nothing moves."""
         adjacency, degrees = self.adjacency, self.degrees
-        current = labels.astype(np.int64)
         own = np.arange(len(labels))  # the vertex of the present level that a vertex is part of
         while True:
-            order = self.rng.permutation(len(degrees))
-            _move_vertices(
-                adjacency.indptr, adjacency.indices, adjacency.data, degrees, resolution, order,
-                current,
-            )  # fmt: skip
-            _, clusters = np.unique(current, return_inverse=True)
+            clusters = _numbered(_moved(adjacency, degrees, labels, resolution, self.rng))
             own = clusters[own]
             if clusters.max() + 1 == len(clusters):
                 return np.asarray(own)
             adjacency, degrees = _aggregate(adjacency, degrees, clusters)
-            current = np.arange(len(degrees))
+            labels = np.arange(len(degrees))
 
     def at_least(self, count: int, *, vary_resolution: bool) -> NDArray[np.intp]:
         """The partition of fewest clusters, but at least `count`, of several starts.
@@ -340,7 +404,7 @@ def _aggregate(
     count = int(clusters.max()) + 1
     order = np.argsort(clusters, kind="stable")
     starts = np.searchsorted(clusters[order], np.arange(count + 1))
-    between = _sum_links(
+    between = sum_links(
         adjacency.indptr, adjacency.indices, adjacency.data, clusters, order, starts
     )
     return sparse.csr_array(between, shape=(count, count)), np.bincount(clusters, degrees, count)
@@ -368,7 +432,7 @@ def _merge(
         volumes[a] += volumes[b]
         names[names == b] = a
         kept[b] = False
-    return np.asarray(np.unique(names[labels], return_inverse=True)[1])
+    return _numbered(names[labels])
 
 
 def checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
@@ -381,99 +445,3 @@ def checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
             parameter="labels",
         )
     return given
-
-
-@njit(nogil=True, cache=CACHE)
-def _move_vertices(indptr, indices, data, degrees, resolution, order, labels):
-    """Move single vertices to the neighboring cluster of the largest gain until none gains.
-
-    `labels`, below the number of vertices, is changed in place. Vertices are visited in the given
-    order; those next to a vertex that moved are visited again.
-    """
-    # Loops in place of sums, masks and slices, which take two seconds to compile.
-    n = labels.shape[0]
-    total, volumes, sizes = 0.0, np.zeros(n), np.zeros(n, np.int64)
-    for i in range(n):
-        total += degrees[i]
-        volumes[labels[i]] += degrees[i]
-        sizes[labels[i]] += 1
-    empty, n_empty = np.empty(n, np.int64), 0  # a stack of labels without vertices
-    for c in range(n):
-        if sizes[c] == 0:
-            empty[n_empty] = c
-            n_empty += 1
-    queue, head, count = order.copy(), 0, n
-    waiting = np.ones(n, np.bool_)
-    links = np.zeros(n)  # from one vertex to each cluster
-    touched = np.empty(n, np.int64)
-    while count > 0:
-        i = queue[head]
-        head = (head + 1) % n
-        count -= 1
-        waiting[i] = False
-        n_touched = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            c = labels[indices[p]]
-            if indices[p] != i:
-                if links[c] == 0.0:
-                    touched[n_touched] = c
-                    n_touched += 1
-                links[c] += data[p]
-        own = labels[i]
-        expected = resolution * degrees[i] / total
-        stay = links[own] - expected * (volumes[own] - degrees[i])
-        best, largest = own, stay + _MIN_GAIN * total
-        if sizes[own] > 1 and largest < 0.0:
-            best, largest = empty[n_empty - 1], 0.0
-        for t in range(n_touched):
-            c = touched[t]
-            gain = links[c] - expected * volumes[c]
-            if c != own and gain > largest:
-                best, largest = c, gain
-            links[c] = 0.0
-        if best == own:
-            continue
-        if sizes[best] == 0:
-            n_empty -= 1
-        sizes[own] -= 1
-        volumes[own] -= degrees[i]
-        if sizes[own] == 0:
-            volumes[own] = 0.0
-            empty[n_empty] = own
-            n_empty += 1
-        sizes[best] += 1
-        volumes[best] += degrees[i]
-        labels[i] = best
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            if not waiting[j] and labels[j] != best:
-                waiting[j] = True
-                queue[(head + count) % n] = j
-                count += 1
-
-
-@njit(nogil=True, cache=CACHE)
-def _sum_links(indptr, indices, data, clusters, order, starts):
-    """Sum the links between each two clusters: data, indices and indptr of their CSR array.
-
-    `order` lists the vertices of cluster c at the positions starts[c] … starts[c + 1] − 1.
-    """
-    count = starts.shape[0] - 1
-    summed = np.empty(data.shape[0])
-    targets = np.empty(data.shape[0], np.int64)
-    ends = np.zeros(count + 1, np.int64)
-    place = np.full(count, -1)  # of a cluster in the row, if not before the row
-    n_entries = 0
-    for c in range(count):
-        for q in range(starts[c], starts[c + 1]):
-            i = order[q]
-            for p in range(indptr[i], indptr[i + 1]):
-                target = clusters[indices[p]]
-                if place[target] < ends[c]:
-                    place[target] = n_entries
-                    targets[n_entries] = target
-                    summed[n_entries] = 0.0
-                    n_entries += 1
-                summed[place[target]] += data[p]
-        ends[c + 1] = n_entries
-    return summed[:n_entries].copy(), targets[:n_entries].copy(), ends

@@ -1,6 +1,6 @@
 """`HyperedgeRule`: selection, memberships and weights against their definitions."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from enhg import HyperedgeRule
 from enhg._npz import read_archive, write_archive
 from enhg.exceptions import InputError
-from enhg.structures._kernels import products_on_pattern
+from enhg.structures._kernels import products_on_pattern, ranks
 from enhg.structures.hyperedges import (
     incidence_matrix,
     member_coefficients,
@@ -217,11 +217,25 @@ def test_products_on_a_pattern_are_those_of_the_dense_product():
     z = sparse.random_array((40, 25), density=0.2, rng=rng, data_sampler=rng.normal, format="csr")
     pattern = sparse.random_array((40, 40), density=0.1, rng=rng, format="csr")
     products = np.full(pattern.nnz, np.nan)
-    products_on_pattern(
-        z.indptr, z.indices, z.data, 25, pattern.indptr, pattern.indices, products
-    )  # fmt: skip
+    for first, last in ((0, 15), (15, 40)):
+        products_on_pattern(
+            first, last, z.indptr, z.indices, z.data, 25, pattern.indptr, pattern.indices, products
+        )  # fmt: skip
     dense = np.abs(z.toarray() @ z.toarray().T)
     np.testing.assert_allclose(products, dense[pattern.nonzero()], atol=1e-14)
+
+
+def test_ranks_are_those_of_a_stable_sort():
+    rng = np.random.default_rng(2)
+    z = sparse.random_array((30, 50), density=0.3, rng=rng, format="csr")
+    z.data = rng.integers(0, 4, z.nnz).astype(float)  # with ties
+    computed, expected = np.full(z.nnz, -1), []
+    for first, last in ((0, 11), (11, 30)):
+        ranks(first, last, z.indptr, z.data, computed)
+    for start, stop in pairwise(z.indptr):
+        row = z.data[start:stop]
+        expected += [np.sum(row > x) + np.sum(row[:i] == x) for i, x in enumerate(row)]
+    np.testing.assert_array_equal(computed, expected)
 
 
 def test_incidence_matrix_has_the_centroids_on_its_diagonal():

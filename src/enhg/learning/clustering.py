@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -26,8 +25,6 @@ from enhg._npz import (
 from enhg._progress import Progress
 from enhg._protocol import GraphLike, is_graph
 from enhg._validation import check_choice, check_rng, check_whole
-from enhg.exceptions import Advised
-from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
     Prediction,
     attach,
@@ -39,7 +36,13 @@ from enhg.learning._base import (
     resumed,
     validate_samples,
 )
+from enhg.learning._clustering_warnings import (
+    warn_if_not_reliable,
+    warn_of_components,
+    warn_of_few_samples,
+)
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
+from enhg.learning.coarsening import Coarsening, find_groups
 from enhg.learning.discriminants import class_means
 from enhg.learning.partitions import (
     METHODS,
@@ -57,6 +60,7 @@ from enhg.preprocessing._arrays import first_equal, unit_length
 
 # With fewer samples the threads of BLAS and OpenMP mostly wait for each other.
 _MIN_THREADED_SAMPLES = 10_000
+_EXPECTED_CLUSTERS = 30  # at most, of samples whose number of clusters is to be estimated
 
 
 class HypergraphClustering(ClusterMixin, BaseEstimator):
@@ -262,127 +266,118 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def _cluster(self, samples: NDArray, rng: np.random.RandomState, parts: Computation) -> None:
         """Set the spectrum, the clusters and the embedding."""
         firsts = np.arange(len(samples)) if is_graph(self.structure_) else first_equal(samples)
+        coarse = self._coarsen(rng, parts)
         if self._is_automatic():
-            self.cluster_count_, known, used = self._estimate(rng, parts, not firsts.any())
+            count, known, selected = self._estimate(coarse.graph, rng, parts, not firsts.any())
+            self.cluster_count_, used = count, coarse.spread(selected)
             self.n_clusters_ = self.cluster_count_.n_clusters
-            self._warn_if_not_reliable()
+            warn_if_not_reliable(count)
         else:
             self.cluster_count_, self.n_clusters_, known = None, int(self.n_clusters), None
             used = ~self.fragments_
             if used.sum() < self.n_clusters_:
                 used = np.ones_like(used)
-            self._warn_of_few_samples(len(np.unique(firsts)))
-        self._warn_of_components(self.fragments_)
-        count = n_eigenvectors_of(self.method, self.n_clusters_)
-        spectrum = resumed(
+            warn_of_few_samples(len(np.unique(firsts)), self.n_clusters_)
+        warn_of_components(self.graph_, self.n_clusters_, self.fragments_)
+        n_pairs, selected = n_eigenvectors_of(self.method, self.n_clusters_), coarse.select(used)
+        computed = resumed(
             parts, "spectrum", rng,
-            lambda rng: eigenpairs_on(self.graph_, used, count, rng, known=known).to_state(),
+            lambda rng: eigenpairs_on(
+                coarse.graph, selected, n_pairs, rng, known=known, tol=coarse.eigenvector_tol
+            ).to_state(),
         )  # fmt: skip
-        self.spectrum_ = Spectrum.from_state(spectrum)
-        self._set_partition(samples, used, firsts, rng, parts)
+        spectrum = Spectrum.from_state(computed)
+        self.spectrum_ = coarse.spread_spectrum(spectrum)
+        labels = self._partition(coarse, spectrum, selected, rng, parts)
+        self._set_clusters(samples, used, labels[used], firsts, rng, parts)
         self.confidence_[self.fragments_] = 0
 
+    def _coarsen(self, rng: np.random.RandomState, parts: Computation) -> Coarsening:
+        """Groups of the vertices, if there are too many of them for what follows."""
+        k = _EXPECTED_CLUSTERS if self._is_automatic() else int(self.n_clusters)
+        groups = resumed(
+            parts, "groups", rng, lambda rng: {"groups": find_groups(self.graph_, k, rng)}
+        )
+        if require_value(groups, "groups") is None:
+            return Coarsening.of_groups(self.graph_, None)
+        return Coarsening.of_groups(
+            self.graph_, require_indices(groups, "groups", self.graph_.n_vertices)
+        )
+
     def _estimate(
-        self, rng: np.random.RandomState, parts: Computation, all_equal: bool
+        self, graph: GraphLike, rng: np.random.RandomState, parts: Computation, all_equal: bool
     ) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
         """`estimate_clusters`, or what an earlier call has finished of it."""
 
         def compute(rng: np.random.RandomState) -> State:
-            count, spectrum, used = estimate_clusters(
-                self.graph_, all_equal=all_equal, random_state=rng
-            )
+            count, spectrum, used = estimate_clusters(graph, all_equal=all_equal, random_state=rng)
             return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
 
         estimated = resumed(parts, "count", rng, compute)
         return (
             ClusterCount.from_state(require_state(estimated, "count")),
             Spectrum.from_state(require_state(estimated, "spectrum")),
-            require_array(estimated, "used", (self.graph_.n_vertices,), "b"),
+            require_array(estimated, "used", (graph.n_vertices,), "b"),
         )
 
-    def _set_partition(
+    def _partition(
         self,
-        samples: NDArray,
-        used: NDArray[np.bool_],
-        firsts: NDArray,
+        coarse: Coarsening,
+        spectrum: Spectrum,
+        selected: NDArray[np.bool_],
         rng: np.random.RandomState,
         parts: Computation,
-    ) -> None:
-        """Partition the vertices that are used, and assign the others to the nearest center.
-
-        `firsts` gives for every sample the first that is equal to it.
-        """
-        k, part = self.n_clusters_, self.graph_
-        if not used.all():
-            part = self.graph_.subhypergraph(used)
+    ) -> NDArray:
+        """The clusters of the vertices, by one method or the best of several."""
+        graph = coarse.graph if selected.all() else coarse.graph.subhypergraph(selected)
         seed = rng.randint(np.iinfo(np.int32).max)
         partition = find_partition(
-            part, self.spectrum_.of_vertices(used), k, self.method,
+            graph, spectrum.of_vertices(selected), self.n_clusters_, self.method,
             normalize_rows=self.normalize_rows, n_init=self.n_init, seed=seed, parts=parts,
         )  # fmt: skip
         self.method_, self.method_scores_ = partition.method, partition.scores
         self.method_information_ = partition.information
-        labels, self.refined_ = partition.labels, False
+        labels = np.zeros(len(selected), np.intp)
+        labels[selected] = partition.labels
+        return coarse.spread_partition(labels, rng)
+
+    def _set_clusters(
+        self,
+        samples: NDArray,
+        used: NDArray[np.bool_],
+        labels: NDArray,
+        firsts: NDArray,
+        rng: np.random.RandomState,
+        parts: Computation,
+    ) -> None:
+        """Refine the partition of the vertices that are used, and set what follows from it.
+
+        The other vertices are assigned to the nearest center. `firsts` gives for every sample the
+        first that is equal to it.
+        """
+        k, self.refined_ = self.n_clusters_, False
+        rows = slice(None) if used.all() else used
         if self.method == "auto" and k > 1:
+            graph = self.graph_ if used.all() else self.graph_.subhypergraph(used)
             refined = resumed(
                 parts, "refinement", rng,
-                lambda rng: {"labels": refine(part, samples[used], labels, k, rng)},
+                lambda rng: {"labels": refine(graph, samples[rows], labels, k, rng)},
             )  # fmt: skip
             if require_value(refined, "labels") is not None:
                 labels, self.refined_ = require_indices(refined, "labels", k), True
         self.embedding_ = embed(
             self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
         )
-        centers = _centers(self.embedding_[used], labels, k)
+        centers = _centers(self.embedding_[rows], labels, k)
         assigned = np.empty(len(used), np.intp)
-        assigned[used] = labels
+        assigned[rows] = labels
         if not used.all():
             others = euclidean_distances(self.embedding_[~used], centers)
             assigned[~used] = others.argmin(axis=1)
         self.labels_ = keep_together(assigned, firsts)
-        self.cluster_centers_ = _centers(self.embedding_[used], self.labels_[used], k)
+        self.cluster_centers_ = _centers(self.embedding_[rows], self.labels_[rows], k)
         distances = euclidean_distances(self.embedding_, self.cluster_centers_)
         self.confidence_ = margins(distances, self.labels_)
-
-    def _warn_if_not_reliable(self) -> None:
-        count = self.cluster_count_
-        if count is not None and not count.reliable:
-            warnings.warn(
-                Advised(
-                    count.describe(),
-                    "compare the clusters of several numbers ({n_clusters})",
-                    "give the number if it is known",
-                ),
-                stacklevel=4,
-            )
-
-    def _warn_of_few_samples(self, n_different: int) -> None:
-        if n_different < self.n_clusters_:
-            fact = f"all samples are copies of {n_different} of them: some clusters are empty"
-            warnings.warn(Advised(fact, "reduce {n_clusters}"), stacklevel=4)
-
-    def _warn_of_components(self, small: NDArray[np.bool_]) -> None:
-        """Warn of fragments, and of more connected components than clusters."""
-        k, (components, _) = self.n_clusters_, self.graph_.connected_components()
-        if k == 1 or not (small.any() or components > k):
-            return
-        advice = [MORE_MEMBERS, "raise {structure__gamma}"]
-        consequence, more = "some clusters join several of them", ""
-        if small.any():
-            consequence = (
-                f"{int(small.sum())} of the samples are in components too small for a cluster, and "
-                "are assigned to the nearest center with confidence 0"
-            )
-        if components > k:
-            more = f", more than the {k} clusters"
-            advice.append(f"raise {{n_clusters}} to at most {components}")
-        warnings.warn(
-            Advised(
-                f"the hypergraph has {components} connected components{more}: {consequence}",
-                *advice,
-            ),
-            stacklevel=4,
-        )
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the clusters of samples, in `fit` or new: the labels of `predict_with_scores`."""

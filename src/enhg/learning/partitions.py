@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -16,7 +17,7 @@ from enhg._checkpoint import Computation
 from enhg._npz import State, require_indices, require_value
 from enhg._protocol import GraphLike, check_graph
 from enhg.exceptions import InputError
-from enhg.hypergraph import Hypergraph
+from enhg.learning.coarsening import small_hyperedges
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
 from enhg.modularity import Steps, checked_labels, partition_by_modularity
 
@@ -86,7 +87,7 @@ def find_partition(
 
     def partition_by(name: Method) -> NDArray | None:
         if name == "small_hyperedges":
-            small = _small_hyperedges(graph)
+            small = small_hyperedges(graph)
             if small is None:
                 return None
             return partition_by_modularity(
@@ -99,8 +100,10 @@ def find_partition(
         points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
         return _k_means(points, n_clusters, n_init, seed)
 
-    for name in names:
-        part = parts.get(f"partition-{name}", partial(compute, name))
+    computed = Parallel(n_jobs=-1, prefer="threads")(
+        delayed(parts.get)(f"partition-{name}", partial(compute, name)) for name in names
+    )
+    for name, part in zip(names, computed, strict=True):
         if require_value(part, "labels") is not None:
             partitions[name] = require_indices(part, "labels", n_clusters)
     if not partitions:
@@ -174,6 +177,8 @@ def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
     >>> keep_together(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 3])).tolist()
     [1, 1, 1, 2]
     """
+    if (groups == np.arange(len(groups))).all():
+        return labels
     votes = sparse.coo_array((np.ones(len(labels)), (groups, labels))).tocsr()
     return np.asarray(votes.argmax(axis=1)).ravel()[groups]
 
@@ -191,18 +196,6 @@ def _k_means(points: NDArray, n_clusters: int, n_init: int, seed: int) -> NDArra
     first = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points[np.sort(drawn)])
     last = KMeans(n_clusters, init=first.cluster_centers_, n_init=1)
     return np.asarray(last.fit_predict(points))
-
-
-def _small_hyperedges(graph: GraphLike) -> Hypergraph | None:
-    """The hyperedges of fewer members than the median; None if some vertex is in none of them."""
-    if not isinstance(graph, Hypergraph):
-        return None
-    sizes = np.bincount(graph.incidence.indices, minlength=graph.n_edges)
-    small = sizes < np.median(sizes)
-    incidence = graph.incidence[:, small]
-    if not (np.diff(incidence.indptr) > 0).all():
-        return None
-    return Hypergraph(incidence, graph.weights[small])
 
 
 def weighting_of(method: Method) -> EigenvectorWeighting:

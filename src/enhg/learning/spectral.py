@@ -20,6 +20,7 @@ from enhg.preprocessing._arrays import unit_length
 
 EigenvectorWeighting = Literal["equal", "resolvent"]
 
+TOL = 1e-6  # the largest residual ‖Θv − λv‖ of an eigenvector
 _MIN_CLUSTER_FRACTION = 0.1  # of an average cluster; smaller components are fragments
 _EIGENVECTORS_PER_CLUSTER = 5
 MAX_EXTRA_EIGENVECTORS = 200
@@ -101,7 +102,7 @@ def top_eigenpairs(
     count: int,
     *,
     known: Spectrum | None = None,
-    tol: float = 1e-6,
+    tol: float = TOL,
     random_state: np.random.RandomState | int | None = None,
 ) -> Spectrum:
     """Compute the largest eigenpairs of Θ.
@@ -187,6 +188,7 @@ def eigenpairs_on(
     random_state: np.random.RandomState | int | None,
     *,
     known: Spectrum | None = None,
+    tol: float = TOL,
 ) -> Spectrum:
     """Compute the largest eigenpairs on some connected components, zero on the other vertices.
 
@@ -200,10 +202,11 @@ def eigenpairs_on(
     random_state : int, RandomState or None
     known : Spectrum, optional
         The largest of these eigenpairs, on the vertices of the mask only (see `top_eigenpairs`).
+    tol : float, default=1e-6
     """
     part = graph if mask.all() else graph.subhypergraph(mask)
     count = min(count, part.n_vertices)
-    spectrum = top_eigenpairs(part, count, known=known, random_state=random_state)
+    spectrum = top_eigenpairs(part, count, known=known, tol=tol, random_state=random_state)
     return spectrum.on_vertices(mask)
 
 

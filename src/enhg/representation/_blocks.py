@@ -94,8 +94,9 @@ class SolvedRows:
 
     def over(self, columns: NDArray, n_atoms: int) -> SolvedRows:
         """Return rows over some of the atoms, sorted, as rows over all of them."""
-        Z = self.coefficients
-        wide = sparse.csr_array((Z.data, columns[Z.indices], Z.indptr), shape=(Z.shape[0], n_atoms))
+        Z, kind = self.coefficients, sparse.get_index_dtype(maxval=n_atoms)
+        indices = columns.astype(kind)[Z.indices]
+        wide = sparse.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], n_atoms))
         return SolvedRows(wide, self.certificate, self.l1, self.ridge, self.errors)
 
     def split(self, n_atoms: int, error_weight: float) -> SolvedRows:
@@ -411,11 +412,9 @@ def _widened(block: _kernels.Block, n_atoms: int) -> _kernels.Block:
 
 def _solved_rows(block: _kernels.Block) -> SolvedRows:
     """Return the solutions as sparse matrices with sorted indices."""
-    used = block.coefficients != 0
-    Z = sparse.csr_array(
-        (block.coefficients[used], block.working_sets[used], _row_starts(used)),
-        shape=block.correlations.shape,
-    )
+    used, shape = block.coefficients != 0, block.correlations.shape
+    indices = block.working_sets[used].astype(sparse.get_index_dtype(maxval=shape[1]))
+    Z = sparse.csr_array((block.coefficients[used], indices, _row_starts(used)), shape=shape)
     Z.sort_indices()
     errors = None
     if len(block.errors):

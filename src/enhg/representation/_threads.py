@@ -75,9 +75,9 @@ class ThreadTeam:
         return G
 
     def map(self, function: Callable, items: Iterable) -> None:
-        """Call function(item) for all items, in all threads."""
+        """Call function(item) for all items, in all threads; one alone is the calling thread."""
         with self._blas.limit(limits=1):
-            for _ in self._pool.map(function, items):
+            for _ in (map if self.size == 1 else self._pool.map)(function, items):
                 pass
 
     def in_turn(self, function: Callable[[_S], _T], items: Sequence[_S]) -> Iterator[_T]:
@@ -116,6 +116,8 @@ class ThreadTeam:
 
     def _tasks(self, rows: NDArray) -> list[NDArray]:
         """Split the rows into parts of decreasing size, so that all threads end together."""
+        if self.size == 1:
+            return [rows]
         tasks = []
         while len(rows):
             size = max(_MIN_TASK_ROWS, len(rows) // (3 * self.size))

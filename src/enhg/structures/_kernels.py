@@ -12,15 +12,15 @@ from enhg._numba import CACHE
 
 @njit(nogil=True, cache=CACHE)
 def products_on_pattern(
-    indptr, indices, data, n_columns, pattern_indptr, pattern_indices, products
+    first, last, indptr, indices, data, n_columns, pattern_indptr, pattern_indices, products
 ):
-    """products[p] = |⟨zᵢ, zⱼ⟩| for every entry p = (i, j) of a CSR pattern; zᵢ is CSR row i.
+    """products[p] = |⟨zᵢ, zⱼ⟩| for entries p = (i, j) of a CSR pattern; zᵢ is CSR row i.
 
-    Row i is scattered to a dense vector once and multiplied with the sparse rows j of its pattern,
-    so the n×n matrix of all products is never formed.
+    i goes from `first` to `last` − 1. Row i is scattered to a dense vector once and multiplied with
+    the sparse rows j of its pattern, so the n×n matrix of all products is never formed.
     """
     row = np.zeros(n_columns)
-    for i in range(indptr.shape[0] - 1):
+    for i in range(first, last):
         for k in range(indptr[i], indptr[i + 1]):
             row[indices[k]] = data[k]
         for p in range(pattern_indptr[i], pattern_indptr[i + 1]):
@@ -31,3 +31,16 @@ def products_on_pattern(
             products[p] = abs(product)
         for k in range(indptr[i], indptr[i + 1]):
             row[indices[k]] = 0.0
+
+
+@njit(nogil=True, cache=CACHE)
+def ranks(first, last, indptr, data, out):
+    """out[p] = the number of entries of the CSR row of p that are larger, or equal and before p.
+
+    Rows go from `first` to `last` − 1.
+    """
+    for i in range(first, last):
+        start, stop = indptr[i], indptr[i + 1]
+        order = np.argsort(-data[start:stop], kind="mergesort")
+        for rank in range(stop - start):
+            out[start + order[rank]] = rank

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Literal, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -21,12 +24,13 @@ from enhg._validation import (
 )
 from enhg.exceptions import Advised, InputError
 from enhg.hypergraph import Hypergraph
-from enhg.structures._kernels import products_on_pattern
+from enhg.structures._kernels import products_on_pattern, ranks
 
 Selection = Literal["top", "largest", "mean"]
 Membership = Literal["soft", "binary"]
 Weighting = Literal["product", "cosine", "uniform", "coefficient_sum"]
 
+_ROWS_AT_ONCE = 100_000
 # Which number of members is best depends on the samples (docs/quality.md): three, in equal steps
 # of the logarithm.
 _THRESHOLDS = {"top": (5.0, 7.0, 10.0), "largest": (0.3,), "mean": (1.0,)}
@@ -146,9 +150,14 @@ class HyperedgeRule(BaseEstimator):
         magnitudes = _magnitudes(z, positive=self.positive)
         if self.symmetrize:
             magnitudes = sparse.csr_array(magnitudes + magnitudes.T) / 2
-        selected = [self._select(magnitudes, threshold) for threshold in self.thresholds]
-        incidence = [incidence_matrix(self._memberships(members)) for members in selected]
-        weights = [replace_zeros(self._weights(z, members)) for members in selected]
+        kept = self._kept(magnitudes, self.thresholds)
+        most = np.logical_or.reduce(kept)
+        summands = self._weight_summands(z, _masked(magnitudes, most))
+        incidence, weights = [], []
+        for mask in kept:
+            members = _masked(magnitudes, mask)
+            incidence.append(incidence_matrix(self._memberships(members)))
+            weights.append(replace_zeros(self._weights(_masked(summands, mask[most]))))
         return Hypergraph(sparse.hstack(incidence, format="csr"), np.concatenate(weights))
 
     def select(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
@@ -194,15 +203,18 @@ class HyperedgeRule(BaseEstimator):
 
     def _select(self, z: sparse.csr_array, threshold: float) -> sparse.csr_array:
         """The entries of non-negative z that one threshold selects."""
-        row = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+        return _masked(z, self._kept(z, (threshold,))[0])
+
+    def _kept(self, z: sparse.csr_array, thresholds: tuple[float, ...]) -> list[NDArray[np.bool_]]:
+        """Masks of the entries of non-negative z that thresholds select, one for each."""
         if self.selection == "top":
-            kept = np.empty(z.nnz, bool)
-            kept[np.lexsort((-z.data, row))] = np.arange(z.nnz) - z.indptr[row] < threshold
-        elif self.selection == "largest":
-            kept = z.data > threshold * z.max(axis=1).toarray().ravel()[row]
-        else:
-            kept = z.data > threshold * (z.sum(axis=1) / z.shape[1])[row]
-        return sparse.csr_array((z.data[kept], (row[kept], z.indices[kept])), shape=z.shape)
+            rank = np.empty(z.nnz, z.indices.dtype)
+            _over_rows(ranks, z.shape[0], z.indptr, z.data, rank)
+            return [rank < threshold for threshold in thresholds]
+        largest = self.selection == "largest"
+        scale = z.max(axis=1).toarray().ravel() if largest else z.sum(axis=1) / z.shape[1]
+        of_entry = np.repeat(scale, np.diff(z.indptr))
+        return [z.data > threshold * of_entry for threshold in thresholds]
 
     def _memberships(self, members: sparse.csr_array) -> sparse.csr_array:
         """h(j, eᵢ) of the members j that one threshold selected for row i."""
@@ -211,20 +223,26 @@ class HyperedgeRule(BaseEstimator):
             values = members.data / np.repeat(members.sum(axis=1), np.diff(members.indptr))
         return with_data(members, values)
 
-    def _weights(self, z: sparse.csr_array, members: sparse.csr_array) -> NDArray:
+    def _weight_summands(self, z: sparse.csr_array, members: sparse.csr_array) -> sparse.csr_array:
+        """What every member adds to the weight of its hyperedge."""
         if self.weighting == "uniform":
-            return np.ones(z.shape[0])
+            return members
         if self.weighting == "coefficient_sum":
-            return abs(_entries(z, members)).sum(axis=1)
+            return abs(_entries(z, members))
         data = z.data
         if self.weighting == "cosine":
             lengths = np.sqrt(z.multiply(z).sum(axis=1))
             data = data / np.repeat(lengths, np.diff(z.indptr))
         products = np.empty(members.nnz)
-        products_on_pattern(
-            z.indptr, z.indices, data, z.shape[1], members.indptr, members.indices, products
-        )
-        return with_data(members, products).sum(axis=1)
+        _over_rows(
+            products_on_pattern, z.shape[0], z.indptr, z.indices, data, z.shape[1],
+            members.indptr, members.indices, products,
+        )  # fmt: skip
+        return with_data(members, products)
+
+    def _weights(self, summands: sparse.csr_array) -> NDArray:
+        """The weights of the hyperedges whose members add these numbers to them."""
+        return np.ones(summands.shape[0]) if self.weighting == "uniform" else summands.sum(axis=1)
 
     def to_state(self) -> State:
         """The constructor's parameters."""
@@ -314,6 +332,20 @@ def _magnitudes(Z: sparse.csr_array, *, positive: bool) -> sparse.csr_array:
     z.data = np.maximum(z.data, 0) if positive else np.abs(z.data)
     z.eliminate_zeros()
     return z
+
+
+def _masked(z: sparse.csr_array, mask: NDArray[np.bool_]) -> sparse.csr_array:
+    """The entries of a mask only."""
+    before = np.concatenate([[0], np.cumsum(mask, dtype=z.indptr.dtype)])
+    return sparse.csr_array((z.data[mask], z.indices[mask], before[z.indptr]), shape=z.shape)
+
+
+def _over_rows(kernel: Callable, n_rows: int, *arguments: object) -> None:
+    """Call kernel(first, last, *arguments) for blocks of rows, in all threads."""
+    bounds = [*range(0, n_rows, _ROWS_AT_ONCE), n_rows]
+    Parallel(n_jobs=-1, prefer="threads")(
+        delayed(kernel)(first, last, *arguments) for first, last in pairwise(bounds)
+    )
 
 
 def _entries(z: sparse.csr_array, pattern: sparse.csr_array) -> sparse.csr_array:
