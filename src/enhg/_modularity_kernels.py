@@ -18,7 +18,8 @@ def move(indptr, indices, data, degrees, resolution, order, labels):
     """Move single vertices to the neighboring cluster of the largest gain until none gains.
 
     `labels`, below the number of vertices, is changed in place. Vertices are visited in the given
-    order; those next to a vertex that moved are visited again.
+    order; those next to a vertex that moved are visited again. Vertices that are not in the order
+    stay where they are.
     """
     # Loops in place of sums, masks and slices, which take two seconds to compile.
     n = labels.shape[0]
@@ -32,8 +33,10 @@ def move(indptr, indices, data, degrees, resolution, order, labels):
         if sizes[c] == 0:
             empty[n_empty] = c
             n_empty += 1
-    queue, head, count = order.copy(), 0, n
-    waiting = np.ones(n, np.bool_)
+    queue, head, count = np.empty(n, np.int64), 0, order.shape[0]
+    waiting = np.ones(n, np.bool_)  # also those that are never visited
+    for p in range(count):
+        queue[p] = order[p]
     links = np.zeros(n)  # from one vertex to each cluster
     touched = np.empty(n, np.int64)
     while count > 0:

@@ -8,7 +8,6 @@ W, the weights w(e), ``weights``; D_v, the degrees d(v), ``vertex_degrees``; D_e
 import copy
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from operator import matmul
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -158,18 +157,8 @@ class Hypergraph(ImmutableGraph):
 
         Its spectrum is in [0, 1], and √d is an eigenvector with eigenvalue 1.
         """
-        if self.n_vertices > _ROWS_AT_ONCE:
-            blocks, of_transposed = self._theta_blocks
-            return symmetric_operator(
-                self.n_vertices, lambda x: _multiply(blocks, _multiply(of_transposed, x))
-            )
         factor, transposed = self._theta_factor, self._theta_factor.T
         return symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
-
-    @cached_property
-    def _theta_blocks(self) -> tuple[list[sparse.csr_array], list[sparse.csr_array]]:
-        """Blocks of rows of B and of Bᵀ, to be multiplied in several threads."""
-        return _row_blocks(self._theta_factor), _row_blocks(self._theta_factor.T.tocsr())
 
     def theta_dense(self) -> NDArray[np.float64]:
         """Return Θ = B Bᵀ as an array of shape (n_vertices, n_vertices), for small n."""
@@ -394,23 +383,6 @@ class Hypergraph(ImmutableGraph):
         """Return H W D_e^-1."""
         h, edge = self._incidence.data, self._incidence.indices
         return with_data(self._incidence, h * (self._weights / self._edge_degrees)[edge])
-
-
-def _row_blocks(matrix: sparse.csr_array) -> list[sparse.csr_array]:
-    """Blocks of rows of a matrix, over its own arrays."""
-    blocks = []
-    for first in range(0, matrix.shape[0], _ROWS_AT_ONCE):
-        indptr = matrix.indptr[first : first + _ROWS_AT_ONCE + 1]
-        entries = slice(indptr[0], indptr[-1])
-        parts = (matrix.data[entries], matrix.indices[entries], indptr - indptr[0])
-        blocks.append(sparse.csr_array(parts, shape=(len(indptr) - 1, matrix.shape[1])))
-    return blocks
-
-
-def _multiply(blocks: list[sparse.csr_array], x: NDArray) -> NDArray:
-    """The product of a matrix, given by blocks of rows, and x, in all threads."""
-    products = Parallel(n_jobs=-1, prefer="threads")(delayed(matmul)(block, x) for block in blocks)
-    return np.concatenate(products)
 
 
 def _edge_members(

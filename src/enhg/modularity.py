@@ -271,7 +271,8 @@ def group_vertices(
     adjacency, degrees = graph.clique_expansion(), np.array(graph.vertex_degrees)
     groups = np.arange(len(degrees))
     while len(degrees) > most:
-        joined = _numbered(_moved(adjacency, degrees, np.arange(len(degrees)), resolution, rng))
+        own, order = np.arange(len(degrees)), rng.permutation(len(degrees))
+        joined = _numbered(_moved(adjacency, degrees, own, resolution, order))
         if joined.max() + 1 == len(joined) or joined.max() + 1 < least:
             break
         groups = joined[groups]
@@ -280,7 +281,11 @@ def group_vertices(
 
 
 def move_vertices(
-    graph: GraphLike, labels: NDArray, rng: np.random.RandomState
+    links: sparse.csr_array,
+    degrees: NDArray,
+    labels: NDArray,
+    visited: NDArray,
+    rng: np.random.RandomState,
 ) -> NDArray[np.intp]:
     """Move single vertices to the cluster of the largest gain of modularity until none gains.
 
@@ -288,8 +293,12 @@ def move_vertices(
 
     Parameters
     ----------
-    graph : Hypergraph or Graph
+    links : csr_array of shape (n_vertices, n_vertices)
+        √d(u) Θ(u, v) √d(v) for u ≠ v; only rows of vertices that are visited are used.
+    degrees : ndarray of shape (n_vertices,)
     labels : ndarray of int of shape (n_vertices,)
+    visited : ndarray of int
+        The vertices that may move.
     rng : RandomState
         Draws the order in which vertices are visited.
 
@@ -298,8 +307,7 @@ def move_vertices(
     ndarray of int of shape (n_vertices,)
         The cluster of every vertex, under the names of the given labels.
     """
-    degrees = np.array(graph.vertex_degrees)
-    moved = _moved(graph.clique_expansion(), degrees, labels, 1.0, rng)
+    moved = _moved(links, np.array(degrees), labels, 1.0, rng.permutation(visited))
     return np.where(moved > labels.max(), labels, moved)
 
 
@@ -308,10 +316,10 @@ def _moved(
     degrees: NDArray,
     labels: NDArray,
     resolution: float,
-    rng: np.random.RandomState,
+    order: NDArray,
 ) -> NDArray[np.intp]:
     """Labels of the vertices after moves from those given; a new cluster has a larger one."""
-    moved, order = labels.astype(np.int64), rng.permutation(len(labels))
+    moved = labels.astype(np.int64)
     move(adjacency.indptr, adjacency.indices, adjacency.data, degrees, resolution, order, moved)
     return np.asarray(moved)
 
@@ -338,7 +346,8 @@ class _Moves:
         adjacency, degrees = self.adjacency, self.degrees
         own = np.arange(len(labels))  # the vertex of the present level that a vertex is part of
         while True:
-            clusters = _numbered(_moved(adjacency, degrees, labels, resolution, self.rng))
+            order = self.rng.permutation(len(degrees))
+            clusters = _numbered(_moved(adjacency, degrees, labels, resolution, order))
             own = clusters[own]
             if clusters.max() + 1 == len(clusters):
                 return np.asarray(own)

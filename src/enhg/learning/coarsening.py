@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._protocol import GraphLike
+from enhg._validation import with_data
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 from enhg.learning.spectral import TOL, Spectrum
@@ -18,6 +19,7 @@ _MAX_VERTICES = 100_000  # graphs of more are coarsened
 # See `find_groups`.
 _MAX_GROUPS, _GROUPS_PER_CLUSTER, _RESOLUTION_PER_CLUSTER, _LEAST_CLUSTERS = 10_000, 20, 10.0, 10
 _COLUMNS_AT_ONCE = 10
+_BOUNDARY = 0.1  # see `Coarsening.spread_partition`
 _COARSE_TOL = 1e-3  # of eigenvectors of groups, which approximate those of the vertices
 
 
@@ -50,8 +52,7 @@ class Coarsening:
         indicator = sparse.csc_array(entries, shape=(count, n))
         if isinstance(graph, Hypergraph):
             members = sparse.csr_array(indicator @ graph.incidence)
-            shares = members * (graph.weights / graph.edge_degrees)
-            between = sparse.csr_array(shares @ members.T)
+            between = sparse.csr_array(_shares(members, graph) @ members.T)
         else:
             links = graph.clique_expansion()
             own = graph.vertex_degrees - links.sum(axis=1)
@@ -76,10 +77,16 @@ class Coarsening:
         return values if self.groups is None else values[self.groups]
 
     def spread_partition(self, labels: NDArray, rng: np.random.RandomState) -> NDArray:
-        """Clusters of the vertices: those of their groups, after moves of single vertices."""
+        """Clusters of the vertices: those of their groups, after moves of single vertices.
+
+        Of a hypergraph, only vertices near the boundaries of clusters move: their links to some
+        other cluster have half the weight of those to their own, themselves included, or more.
+        """
         if self.groups is None:
             return labels
-        return move_vertices(self.whole, self.spread(labels), rng)
+        spread = self.spread(labels)
+        links, boundary = _links_across(self.whole, spread)
+        return move_vertices(links, self.whole.vertex_degrees, spread, boundary, rng)
 
     def spread_spectrum(self, spectrum: Spectrum) -> Spectrum:
         """Approximate eigenpairs of the whole graph: those of the groups, times Θ once.
@@ -128,6 +135,31 @@ def find_groups(graph: GraphLike, n_clusters: int, rng: np.random.RandomState) -
     resolution = _RESOLUTION_PER_CLUSTER * max(n_clusters, _LEAST_CLUSTERS)
     least = _GROUPS_PER_CLUSTER * n_clusters
     return group_vertices(small_hyperedges(graph) or graph, resolution, _MAX_GROUPS, least, rng)
+
+
+def _links_across(graph: GraphLike, labels: NDArray) -> tuple[sparse.csr_array, NDArray]:
+    """The links of the vertices near the boundaries of clusters, and these vertices."""
+    if not isinstance(graph, Hypergraph):
+        return graph.clique_expansion(), np.arange(len(labels))
+    n, members = len(labels), graph.incidence.T.tocsr()
+    shares = _shares(graph.incidence, graph)
+    clusters = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)))
+    to_clusters = sparse.csr_array(shares @ (members @ clusters))
+    is_own = to_clusters.indices == np.repeat(labels, np.diff(to_clusters.indptr))
+    own, others = to_clusters.data[is_own], np.where(is_own, 0, to_clusters.data)
+    largest = np.maximum.reduceat(others, to_clusters.indptr[:-1])
+    boundary = np.flatnonzero(largest > _BOUNDARY * own)
+    rows = sparse.csr_array(shares[boundary] @ members)
+    counts = np.zeros(n, rows.indptr.dtype)
+    counts[boundary] = np.diff(rows.indptr)
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(rows.indptr.dtype)
+    return sparse.csr_array((rows.data, rows.indices, indptr), shape=(n, n)), boundary
+
+
+def _shares(members: sparse.csr_array, hypergraph: Hypergraph) -> sparse.csr_array:
+    """Memberships times w(e) / δ(e)."""
+    scale = hypergraph.weights / hypergraph.edge_degrees
+    return with_data(members, members.data * scale[members.indices])
 
 
 def small_hyperedges(graph: GraphLike) -> Hypergraph | None:

@@ -16,7 +16,7 @@ from enhg.preprocessing._arrays import inverse_lengths
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Approximation, Representation
 
-GROUP_ROWS = 64  # samples that share their candidates, and the Gram matrix of these
+GROUP_ROWS = 32  # samples that share their candidates, and the Gram matrix of these
 _ATOMS_AT_ONCE = 4096
 _CHECKED = 1000  # samples whose certificate is computed over all atoms
 _LEAST_NEIGHBORS = 10  # of the graph that is the index: with fewer it misses too many

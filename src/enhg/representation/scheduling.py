@@ -32,7 +32,7 @@ from enhg.representation.problem import Problem
 
 PART_OF_FREE_MEMORY = 0.5  # the default memory budget
 _MAX_BLOCK_ROWS = 512
-_CANDIDATE_BLOCK_ROWS = 8 * GROUP_ROWS
+_CANDIDATE_BLOCK_ROWS = 16 * GROUP_ROWS
 
 
 @dataclass(frozen=True)

@@ -151,13 +151,14 @@ class HyperedgeRule(BaseEstimator):
         if self.symmetrize:
             magnitudes = sparse.csr_array(magnitudes + magnitudes.T) / 2
         kept = self._kept(magnitudes, self.thresholds)
-        most = np.logical_or.reduce(kept)
-        summands = self._weight_summands(z, _masked(magnitudes, most))
+        in_any = np.logical_or.reduce(kept)
+        members = _masked(magnitudes, in_any)
+        summands = self._weight_summands(z, members)
         incidence, weights = [], []
-        for mask in kept:
-            members = _masked(magnitudes, mask)
-            incidence.append(incidence_matrix(self._memberships(members)))
-            weights.append(replace_zeros(self._weights(_masked(summands, mask[most]))))
+        for mask in (mask[in_any] for mask in kept):
+            memberships = self._memberships(_masked(members, mask))
+            incidence.append(incidence_matrix(memberships))
+            weights.append(replace_zeros(self._weights(_masked(summands, mask))))
         return Hypergraph(sparse.hstack(incidence, format="csr"), np.concatenate(weights))
 
     def select(self, coefficients: ArrayLike | sparse.csr_array) -> sparse.csr_array:
@@ -336,7 +337,8 @@ def _magnitudes(Z: sparse.csr_array, *, positive: bool) -> sparse.csr_array:
 
 def _masked(z: sparse.csr_array, mask: NDArray[np.bool_]) -> sparse.csr_array:
     """The entries of a mask only."""
-    before = np.concatenate([[0], np.cumsum(mask, dtype=z.indptr.dtype)])
+    before = np.zeros(len(mask) + 1, z.indptr.dtype)
+    np.cumsum(mask, out=before[1:])
     return sparse.csr_array((z.data[mask], z.indices[mask], before[z.indptr]), shape=z.shape)
 
 
