@@ -37,8 +37,7 @@ def move(indptr, indices, data, degrees, resolution, order, labels):
     waiting = np.ones(n, np.bool_)  # also those that are never visited
     for p in range(count):
         queue[p] = order[p]
-    links = np.zeros(n)  # from one vertex to each cluster
-    touched = np.empty(n, np.int64)
+    links, touched = np.zeros(n), np.empty(n, np.int64)  # from one vertex to clusters
     while count > 0:
         i = queue[head]
         head = (head + 1) % n

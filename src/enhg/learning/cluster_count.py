@@ -15,6 +15,7 @@ from enhg.learning.plateaus import TOLERANCE, Plateaus, find_plateaus
 from enhg.learning.spectral import (
     MAX_EXTRA_EIGENVECTORS,
     MAX_STORED_VERTICES,
+    TOL,
     Spectrum,
     top_eigenpairs,
 )
@@ -177,12 +178,14 @@ def estimate_clusters(
     max_clusters: int | None = None,
     *,
     all_equal: bool = False,
+    tol: float = TOL,
     random_state: np.random.RandomState | int | None = None,
 ) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
     """Return `count_clusters`, the eigenpairs it computed, and the mask of their vertices.
 
-    The eigenvectors have one row for each vertex of the mask, in their order. If all samples are
-    equal, the links between them are arbitrary and there is one cluster.
+    The eigenvectors, of residuals of at most `tol`, have one row for each vertex of the mask, in
+    their order. If all samples are equal, the links between them are arbitrary and there is one
+    cluster.
     """
     check_graph(graph)
     if max_clusters is not None:
@@ -190,7 +193,7 @@ def estimate_clusters(
     rng = check_rng(random_state)
     kept, n_components = large_components(graph)
     part = graph if kept.all() else graph.subhypergraph(kept)
-    spectrum = _spectrum(part, n_components, 1 if all_equal else max_clusters, rng)
+    spectrum = _spectrum(part, n_components, 1 if all_equal else max_clusters, tol, rng)
     gaps = eigengap_scores(spectrum.eigenvalues, part.n_vertices)
     if len(gaps) < 2:  # two samples, or equal ones
         return ClusterCount(1, 1, all_equal, gaps, spectrum.eigenvalues), spectrum, kept
@@ -241,13 +244,17 @@ def large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
 
 
 def _spectrum(
-    graph: GraphLike, n_components: int, max_clusters: int | None, rng: np.random.RandomState
+    graph: GraphLike,
+    n_components: int,
+    max_clusters: int | None,
+    tol: float,
+    rng: np.random.RandomState,
 ) -> Spectrum:
     """Compute the eigenpairs for the scores of 1 … `max_clusters` clusters."""
     n = graph.n_vertices
     if max_clusters is None:
         max_clusters = max(min(int(np.sqrt(n)), MAX_EXTRA_EIGENVECTORS), 2 * n_components)
-    return top_eigenpairs(graph, min(max_clusters + 1, n), random_state=rng)
+    return top_eigenpairs(graph, min(max_clusters + 1, n), tol=tol, random_state=rng)
 
 
 def eigengap_scores(eigenvalues: NDArray, n_vertices: int) -> NDArray:

@@ -150,13 +150,20 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         there are more components than clusters; with ``n_clusters="auto"``, components of fewer
         than √n/2 samples.
     spectrum_ : Spectrum
-        The largest eigenpairs of Θ; zero on components that are too small for a cluster.
+        The largest eigenpairs of Θ; zero on components that are too small for a cluster. Of more
+        than 100 000 samples, approximate ones, whose `residuals` say how good they are.
     boundary_scores_ : ndarray of shape (n_samples,)
         In [0, 1]: the probability that a random walk leaves the cluster of a sample in one step.
     outlier_scores_ : ndarray of shape (n_samples,)
         In [0, 1], of the structure (see `ElasticNetHypergraph`), if it has them.
     representation_ : Representation
         Of the structure, if it has one.
+
+    Notes
+    -----
+    Of more than 100 000 samples, groups of strongly connected ones are clustered in place of the
+    samples, by all methods but "small_hyperedges". Then single samples move to the cluster of the
+    largest gain of modularity (see `enhg.learning.coarsening`).
 
     Examples
     --------
@@ -268,7 +275,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         firsts = np.arange(len(samples)) if is_graph(self.structure_) else first_equal(samples)
         coarse = self._coarsen(rng, parts)
         if self._is_automatic():
-            count, known, selected = self._estimate(coarse.graph, rng, parts, not firsts.any())
+            count, known, selected = self._estimate(coarse, rng, parts, not firsts.any())
             self.cluster_count_, used = count, coarse.spread(selected)
             self.n_clusters_ = self.cluster_count_.n_clusters
             warn_if_not_reliable(count)
@@ -305,19 +312,21 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         )
 
     def _estimate(
-        self, graph: GraphLike, rng: np.random.RandomState, parts: Computation, all_equal: bool
+        self, coarse: Coarsening, rng: np.random.RandomState, parts: Computation, all_equal: bool
     ) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
         """`estimate_clusters`, or what an earlier call has finished of it."""
 
         def compute(rng: np.random.RandomState) -> State:
-            count, spectrum, used = estimate_clusters(graph, all_equal=all_equal, random_state=rng)
+            count, spectrum, used = estimate_clusters(
+                coarse.graph, all_equal=all_equal, tol=coarse.eigenvector_tol, random_state=rng
+            )
             return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
 
         estimated = resumed(parts, "count", rng, compute)
         return (
             ClusterCount.from_state(require_state(estimated, "count")),
             Spectrum.from_state(require_state(estimated, "spectrum")),
-            require_array(estimated, "used", (graph.n_vertices,), "b"),
+            require_array(estimated, "used", (coarse.graph.n_vertices,), "b"),
         )
 
     def _partition(

@@ -17,7 +17,7 @@ from enhg.modularity import group_vertices, move_vertices
 
 _MAX_VERTICES = 100_000  # graphs of more are coarsened
 # See `find_groups`.
-_MAX_GROUPS, _GROUPS_PER_CLUSTER, _RESOLUTION_PER_CLUSTER, _LEAST_CLUSTERS = 10_000, 20, 10.0, 10
+_MAX_GROUPS, _GROUPS_PER_CLUSTER, _RESOLUTION_PER_CLUSTER, _LEAST_CLUSTERS = 10_000, 20, 2.0, 50
 _COLUMNS_AT_ONCE = 10
 _BOUNDARY = 0.1  # see `Coarsening.spread_partition`
 _COARSE_TOL = 1e-3  # of eigenvectors of groups, which approximate those of the vertices
@@ -80,7 +80,7 @@ class Coarsening:
         """Clusters of the vertices: those of their groups, after moves of single vertices.
 
         Of a hypergraph, only vertices near the boundaries of clusters move: their links to some
-        other cluster have half the weight of those to their own, themselves included, or more.
+        other cluster have more than a tenth of the weight of those to their own.
         """
         if self.groups is None:
             return labels
@@ -113,7 +113,7 @@ class Coarsening:
 def find_groups(graph: GraphLike, n_clusters: int, rng: np.random.RandomState) -> NDArray | None:
     """Find groups of strongly connected vertices; None for a graph of at most 100 000 vertices.
 
-    Vertices move as in `maximize_modularity` until none gains, at the resolution 10k for k
+    Vertices move as in `maximize_modularity` until none gains, at the resolution 2k for k
     clusters, and at least 100, at which groups stay far smaller than clusters. Then groups move as
     vertices did, until none gains, there are at most 10 000, or fewer than 20k would be left. Of a
     hypergraph with hyperedges of several sizes, those smaller than the median decide.
