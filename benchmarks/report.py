@@ -299,6 +299,7 @@ def _pair(record: Record, task: str) -> str:
 _TASKS = {"represent": "representation", "cluster": "clustering"}
 _COLUMNS: tuple[Column, ...] = (
     ("task", lambda record: _TASKS[record["task"]]),
+    ("program", lambda record: record["program"]),
     ("cache", lambda record: record["cache"]),
     ("data", lambda record: record["dataset"]),
     ("n", lambda record: str(record["samples"])),
@@ -317,6 +318,9 @@ _COLUMNS: tuple[Column, ...] = (
     ("non-zeros per sample", lambda record: figure(record["nonzeros"])),
     ("largest certificate", lambda record: f"{record['certificate']:.1e}"),
     ("enhg, s", lambda record: figure(record["seconds"])),
+    ("time, s", lambda record: figure(record["program_seconds"])),
+    ("recall", lambda record: f"{record['recall']:.3f}"),
+    ("more memory, GB", lambda record: figure(record["bytes_more"] / 1e9)),
     ("Gram, s", lambda record: figure(record["gram_seconds"])),
     ("times Gram", lambda record: figure(record["seconds"] / record["gram_seconds"])),
     ("times the first row", lambda record: figure(record["times_first"])),
