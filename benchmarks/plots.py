@@ -29,7 +29,6 @@ _LOOKS = {
 _STAGES = {
     "representation": "#0072B2",
     "hypergraph": "#E69F00",
-    "groups": "#CC79A7",
     "eigenvectors": "#009E73",
     "partition": "#56B4E9",
     "refinement": "#D55E00",
