@@ -144,7 +144,7 @@ def test_stages_of_a_clustering_add_up(samples_file):
     """Every stage is timed where it is called, whichever module calls it."""
     result = in_new_process("cluster", samples=samples_file, parameters=PROBLEM.parameters)
     stages = result["stages"]
-    names = "representation", "hypergraph", "eigenvectors", "k-means", "modularity", "refinement"
+    names = "representation", "hypergraph", "groups", "eigenvectors", "partition", "refinement"
     assert set(stages) == {*names, "other"}
     assert min(stages.values()) > 0
     assert sum(stages.values()) == pytest.approx(result["seconds"])

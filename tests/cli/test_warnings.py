@@ -41,7 +41,8 @@ def public_parameters():
             names |= set(inspect.signature(item).parameters)
             names |= {
                 name
-                for _, method in inspect.getmembers(item, inspect.isfunction)
+                for method_name, method in inspect.getmembers(item, inspect.isfunction)
+                if method_name == "__init__" or not method_name.startswith("_")
                 for name in inspect.signature(method).parameters
             }
     return names - {"self", "args", "kwargs"}
