@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -19,6 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from enhg._immutable import ImmutableGraph, read_only
 from enhg._npz import State, require_array, require_sparse
+from enhg._threads import map_in_threads
 from enhg._validation import (
     check_mask,
     check_whole,
@@ -283,10 +283,8 @@ class Hypergraph(ImmutableGraph):
             pairs = shares[start : start + _ROWS_AT_ONCE] @ members
             return sparse.triu(pairs, k=start + 1, format="csr")
 
-        parts = Parallel(n_jobs=-1, prefer="threads")(
-            delayed(pairs_above_diagonal)(start)
-            for start in range(0, self.n_vertices, _ROWS_AT_ONCE)
-        )
+        starts = range(0, self.n_vertices, _ROWS_AT_ONCE)
+        parts = map_in_threads(pairs_above_diagonal, starts)
         upper = sparse.vstack(parts, format="csr")
         adjacency = sparse.csr_array(upper + upper.T)
         adjacency.sort_indices()
@@ -381,8 +379,13 @@ class Hypergraph(ImmutableGraph):
 
     def _membership_shares(self) -> sparse.csr_array:
         """Return H W D_e^-1."""
-        h, edge = self._incidence.data, self._incidence.indices
-        return with_data(self._incidence, h * (self._weights / self._edge_degrees)[edge])
+        return membership_shares(self._incidence, self)
+
+
+def membership_shares(memberships: sparse.csr_array, hypergraph: Hypergraph) -> sparse.csr_array:
+    """Memberships in the hyperedges of a hypergraph, each times w(e) / δ(e)."""
+    scale = hypergraph.weights / hypergraph.edge_degrees
+    return with_data(memberships, memberships.data * scale[memberships.indices])
 
 
 def _edge_members(

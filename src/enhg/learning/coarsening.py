@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._protocol import GraphLike
-from enhg._validation import with_data
 from enhg.graph import Graph
-from enhg.hypergraph import Hypergraph
+from enhg.hypergraph import Hypergraph, membership_shares
 from enhg.learning.spectral import TOL, Spectrum
 from enhg.modularity import group_vertices, move_vertices
 
@@ -52,7 +51,7 @@ class Coarsening:
         indicator = sparse.csc_array(entries, shape=(count, n))
         if isinstance(graph, Hypergraph):
             members = sparse.csr_array(indicator @ graph.incidence)
-            between = sparse.csr_array(_shares(members, graph) @ members.T)
+            between = sparse.csr_array(membership_shares(members, graph) @ members.T)
         else:
             links = graph.clique_expansion()
             own = graph.vertex_degrees - links.sum(axis=1)
@@ -142,7 +141,7 @@ def _links_across(graph: GraphLike, labels: NDArray) -> tuple[sparse.csr_array, 
     if not isinstance(graph, Hypergraph):
         return graph.clique_expansion(), np.arange(len(labels))
     n, members = len(labels), graph.incidence.T.tocsr()
-    shares = _shares(graph.incidence, graph)
+    shares = membership_shares(graph.incidence, graph)
     clusters = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)))
     to_clusters = sparse.csr_array(shares @ (members @ clusters))
     is_own = to_clusters.indices == np.repeat(labels, np.diff(to_clusters.indptr))
@@ -154,12 +153,6 @@ def _links_across(graph: GraphLike, labels: NDArray) -> tuple[sparse.csr_array, 
     counts[boundary] = np.diff(rows.indptr)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(rows.indptr.dtype)
     return sparse.csr_array((rows.data, rows.indices, indptr), shape=(n, n)), boundary
-
-
-def _shares(members: sparse.csr_array, hypergraph: Hypergraph) -> sparse.csr_array:
-    """Memberships times w(e) / δ(e)."""
-    scale = hypergraph.weights / hypergraph.edge_degrees
-    return with_data(members, members.data * scale[members.indices])
 
 
 def small_hyperedges(graph: GraphLike) -> Hypergraph | None:

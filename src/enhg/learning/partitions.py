@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -16,6 +14,7 @@ from sklearn.cluster import KMeans
 from enhg._checkpoint import Computation
 from enhg._npz import State, require_indices, require_value
 from enhg._protocol import GraphLike, check_graph
+from enhg._threads import map_in_threads
 from enhg.exceptions import InputError
 from enhg.learning.coarsening import small_hyperedges
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
@@ -83,7 +82,7 @@ def find_partition(
     partitions: dict[Method, NDArray] = {}
 
     def compute(name: Method) -> State:
-        return {"labels": partition_by(name)}
+        return parts.get(f"partition-{name}", lambda: {"labels": partition_by(name)})
 
     def partition_by(name: Method) -> NDArray | None:
         if name == "small_hyperedges":
@@ -100,10 +99,7 @@ def find_partition(
         points = embed(spectrum, n_clusters, weighting_of(name), normalize_rows=normalize_rows)
         return _k_means(points, n_clusters, n_init, seed)
 
-    computed = Parallel(n_jobs=-1, prefer="threads")(
-        delayed(parts.get)(f"partition-{name}", partial(compute, name)) for name in names
-    )
-    for name, part in zip(names, computed, strict=True):
+    for name, part in zip(names, map_in_threads(compute, names), strict=True):
         if require_value(part, "labels") is not None:
             partitions[name] = require_indices(part, "labels", n_clusters)
     if not partitions:

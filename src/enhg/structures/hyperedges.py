@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from enhg._npz import State, require_parameters, saved_parameters
+from enhg._threads import map_in_threads
 from enhg._validation import (
     check_choice,
     check_fraction,
@@ -344,10 +344,8 @@ def _masked(z: sparse.csr_array, mask: NDArray[np.bool_]) -> sparse.csr_array:
 
 def _over_rows(kernel: Callable, n_rows: int, *arguments: object) -> None:
     """Call kernel(first, last, *arguments) for blocks of rows, in all threads."""
-    bounds = [*range(0, n_rows, _ROWS_AT_ONCE), n_rows]
-    Parallel(n_jobs=-1, prefer="threads")(
-        delayed(kernel)(first, last, *arguments) for first, last in pairwise(bounds)
-    )
+    bounds = pairwise([*range(0, n_rows, _ROWS_AT_ONCE), n_rows])
+    map_in_threads(lambda rows: kernel(*rows, *arguments), bounds)
 
 
 def _entries(z: sparse.csr_array, pattern: sparse.csr_array) -> sparse.csr_array:
