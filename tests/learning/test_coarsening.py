@@ -6,7 +6,14 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 
-from enhg import ElasticNetHypergraph, Graph, Hypergraph, HypergraphClustering, clustering_accuracy
+from enhg import (
+    ElasticNetHypergraph,
+    Graph,
+    Hypergraph,
+    HypergraphClassifier,
+    HypergraphClustering,
+    clustering_accuracy,
+)
 from enhg.io.models import load_model, save_model
 from enhg.learning import coarsening
 from enhg.learning.coarsening import Coarsening, find_groups
@@ -149,6 +156,21 @@ def test_the_number_of_clusters_is_estimated_on_groups(structure, few_vertices):
     model = HypergraphClustering(structure=FrozenEstimator(structure), random_state=0).fit(X)
     assert 8 <= model.n_clusters_ <= 14
     assert len(model.labels_) == len(X)
+
+
+def test_eigenvectors_of_a_classifier_are_found_on_groups(structure, few_vertices, monkeypatch):
+    given = np.where(np.arange(len(y)) % 50 == 0, y, -1)
+    model = HypergraphClassifier(structure=FrozenEstimator(structure)).fit(X, given)
+    spectrum, suggested = model.spectrum_, model.suggest(20)
+    assert spectrum.eigenvectors.dtype == np.float32
+    assert spectrum.eigenvectors.shape == (len(X), 50)
+    assert len(set(suggested) - set(model.labeled_indices_)) == 20
+    monkeypatch.undo()
+    whole = HypergraphClassifier(structure=FrozenEstimator(structure)).fit(X, given)
+    assert whole.spectrum_.eigenvectors.dtype == np.float64
+    np.testing.assert_allclose(
+        spectrum.eigenvalues[:10], whole.spectrum_.eigenvalues[:10], atol=0.02
+    )
 
 
 def test_components_of_their_own(few_vertices):

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from enhg import ElasticNetHypergraph, HypergraphClassifier, HypergraphClustering
 from enhg.exceptions import InputError
 from enhg.learning.queries import _LABEL_NOISE, _MIN_AMBIGUITY, select_queries
-from enhg.learning.spectral import top_eigenpairs
+from enhg.learning.spectral import Spectrum, top_eigenpairs
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,17 @@ def test_choice_is_the_one_that_lowers_the_variance_most(digits):
         reduction /= np.diag(posterior) + _LABEL_NOISE
         reduction[known] = -1
         assert sample == reduction.argmax()
+
+
+def test_eigenvectors_in_float32_give_the_same_choice(digits):
+    _, y, graph = digits
+    exact = top_eigenpairs(graph, 30, random_state=0)
+    narrow = Spectrum(exact.eigenvalues, exact.eigenvectors.astype(np.float32), exact.residuals)
+    rng = np.random.default_rng(0)
+    labeled, ambiguity = np.sort(rng.choice(len(y), 200, replace=False)), rng.random(len(y))
+    np.testing.assert_array_equal(
+        *(select_queries(spectrum, 10, labeled, ambiguity, 40) for spectrum in (exact, narrow))
+    )
 
 
 def test_selected_labels_give_more_accuracy_than_random_ones(digits):

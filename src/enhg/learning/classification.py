@@ -14,7 +14,7 @@ from enhg._checkpoint import CheckpointLike
 from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
-from enhg._validation import check_choice, check_fraction
+from enhg._validation import check_choice, check_fraction, check_rng
 from enhg.exceptions import Advised
 from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
@@ -28,6 +28,7 @@ from enhg.learning._base import (
     validate_samples,
 )
 from enhg.learning._labels import check_labels, missing_marker
+from enhg.learning.coarsening import Coarsening, find_groups
 from enhg.learning.discriminants import discriminant_features
 from enhg.learning.propagation import (
     CLASS_BALANCES,
@@ -140,7 +141,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         Of the structure, if it has one.
     spectrum_ : Spectrum
         The largest eigenpairs of Θ, computed on first access; zero on components that are too
-        small for a class.
+        small for a class. Of more than 100 000 samples, approximate ones, as those of
+        `HypergraphClustering`.
 
     Examples
     --------
@@ -325,7 +327,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             k = len(self.classes_)
             mask = ~fragments(self.graph_, k)
             mask = mask if mask.any() else np.ones_like(mask)
-            self._spectrum = eigenpairs_on(self.graph_, mask, n_eigenvectors(k), 0)
+            groups = find_groups(self.graph_, k, check_rng(0))
+            coarse = Coarsening.of_groups(self.graph_, groups)
+            spectrum = eigenpairs_on(
+                coarse.graph, coarse.select(mask), n_eigenvectors(k), 0, tol=coarse.eigenvector_tol
+            )
+            self._spectrum = coarse.spread_spectrum(spectrum)
         return self._spectrum
 
     def suggest(self, n: int) -> NDArray:

@@ -51,8 +51,7 @@ def select_queries(
         raise InputError("there must be an unlabeled sample to choose, got labels of all samples")
     check_whole("n", n, 1, n_unlabeled, hint="(the number of unlabeled samples)")
     field = _field(spectrum, n_classes)
-    for sample in labeled_indices:
-        field = _conditioned(field, sample)[0]
+    field = field @ _conditioning(field[labeled_indices]).astype(field.dtype)
     available = np.ones(len(ambiguity), bool)
     available[labeled_indices] = False
     return _greedy(field, ambiguity + _MIN_AMBIGUITY, available, n)
@@ -62,14 +61,29 @@ def _field(spectrum: Spectrum, n_classes: int) -> NDArray:
     """Return F with covariance C = F Fᵀ, scaled to a mean variance of 1."""
     gaps = np.maximum(1 - spectrum.eigenvalues, 0)
     mu = max(gaps[min(n_classes, len(gaps)) - 1], 1e-6)
-    field = spectrum.eigenvectors * np.sqrt(mu / (gaps + mu))
-    return field / np.sqrt((field**2).sum(axis=1).mean())
+    scale = np.sqrt(mu / (gaps + mu))
+    squares = (spectrum.eigenvectors**2).mean(axis=0, dtype=np.float64)
+    scale /= np.sqrt(squares @ scale**2)
+    return spectrum.eigenvectors * scale.astype(spectrum.eigenvectors.dtype)
+
+
+def _conditioning(rows: NDArray) -> NDArray:
+    """Return T such that F T has the covariance given the labels of samples with these rows of F.
+
+    T Tᵀ = (I + RᵀR / s²)⁻¹, R the rows.
+    """
+    rows = rows.astype(np.float64)
+    squares, directions = np.linalg.eigh(rows.T @ rows)
+    return directions / np.sqrt(1 + np.maximum(squares, 0) / _LABEL_NOISE)
 
 
 def _greedy(field: NDArray, weights: NDArray, available: NDArray, n: int) -> NDArray:
-    # Σⱼ wⱼ Cᵢⱼ² = fᵢ M fᵢᵀ and Cᵢᵢ = fᵢ fᵢᵀ are updated with the field, not computed anew.
-    moment = field.T @ (field * weights[:, None])
-    explained, variance = ((field @ moment) * field).sum(axis=1), (field**2).sum(axis=1)
+    # The labels of the chosen samples make F T of the field F. Σⱼ wⱼ Cᵢⱼ² = fᵢ M fᵢᵀ and
+    # Cᵢᵢ = fᵢ fᵢᵀ are updated, not computed anew.
+    moment = field.T @ (field * weights[:, None].astype(field.dtype))
+    explained = np.einsum("ij,ij->i", field @ moment, field, dtype=np.float64)
+    variance = np.einsum("ij,ij->i", field, field, dtype=np.float64)
+    moment, transform = moment.astype(np.float64), np.eye(len(moment))
     chosen = []
     for _ in range(n):
         reduction = explained / (variance + _LABEL_NOISE)
@@ -77,9 +91,12 @@ def _greedy(field: NDArray, weights: NDArray, available: NDArray, n: int) -> NDA
         sample = int(np.argmax(reduction))
         chosen.append(sample)
         available[sample] = False
-        row = field[sample].copy()
-        along, across = field @ row, field @ (moment @ row)
-        field, part = _conditioned(field, sample)
+        row = field[sample] @ transform
+        along, across = (
+            field @ (transform @ vector).astype(field.dtype) for vector in (row, moment @ row)
+        )
+        part = _shrinkage(float(row @ row))
+        transform = _projected(transform, row, part)
         twice = 2 * part - part**2 * float(row @ row)
         explained += along * twice * (twice * along * (row @ moment @ row) - 2 * across)
         variance -= twice * along**2
@@ -87,14 +104,14 @@ def _greedy(field: NDArray, weights: NDArray, available: NDArray, n: int) -> NDA
     return np.array(chosen)
 
 
-def _conditioned(field: NDArray, sample: int) -> tuple[NDArray, float]:
-    """Return F(I − c fᵀf), f the row of the sample, with the covariance given its label; and c."""
-    row = field[sample]
-    variance = float(row @ row)
+def _shrinkage(variance: float) -> float:
+    """Return c such that F(I − c fᵀf) has the covariance given the label of a sample.
+
+    f is its row of F, and its variance is f fᵀ.
+    """
     if variance == 0:
-        return field, 0.0
-    part = (1 - np.sqrt(_LABEL_NOISE / (_LABEL_NOISE + variance))) / variance
-    return _projected(field, row, part), part
+        return 0.0
+    return float((1 - np.sqrt(_LABEL_NOISE / (_LABEL_NOISE + variance))) / variance)
 
 
 def _projected(matrix: NDArray, row: NDArray, part: float) -> NDArray:
