@@ -83,10 +83,25 @@ def test_marks_of_direction_and_controls_are_not_shown():
 
 def test_all_photographs_of_many_are_on_the_page(album, tmp_path, written, data_of, monkeypatch):
     monkeypatch.setattr(selection, "MOST_PICTURED", 10)
-    monkeypatch.setattr(selection, "_MOST_LISTED", 20)
     data = data_of(written(tmp_path / "report.html", album))
     assert data["pictured"] == len(data["samples"]["name"]) == 60
+    assert data["rows"] == list(range(60))
     assert len(data["edges"]["members"]) == len(data["edges"]["nearest"]) == 60
+
+
+def test_of_very_many_photographs_some_are_on_the_page(
+    album, tmp_path, written, data_of, monkeypatch
+):
+    monkeypatch.setattr(selection, "_MOST_LISTED", 20)
+    data = data_of(written(tmp_path / "report.html", album))
+    rows, photos = data["rows"], album.samples.photos
+    assert (data["total"], data["pictured"], len(set(rows))) == (60, 20, 20)
+    assert data["samples"]["name"] == [shown(album.samples.names[row]) for row in rows]
+    assert data["sizes"] == [edge for row in rows for edge in photos.sizes[row]]
+    assert {file.name: file.read_bytes() for file in (tmp_path / "thumbnails").iterdir()} == {
+        f"{row:06}.jpg": photos.thumbnails[row] for row in rows
+    }
+    assert all(0 <= other < 20 for nearest in data["edges"]["nearest"] for other in nearest)
 
 
 def test_pixels_have_reconstructions_unless_there_are_many(

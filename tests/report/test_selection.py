@@ -6,10 +6,10 @@ from enhg.report import _selection as selection
 from enhg.report._results import make_results
 
 
-def chosen_samples(run, wanted=(), every=False):
+def chosen_samples(run, wanted=(), photographs=False):
     results = make_results(run.record, run.samples, run.model)
     members = run.structure.member_coefficients_
-    return selection.select(results, members, np.array(wanted, dtype=int), every=every)
+    return selection.select(results, members, np.array(wanted, dtype=int), photographs=photographs)
 
 
 def test_selection_is_bounded_and_holds_the_extremes(digits, monkeypatch):
@@ -35,7 +35,7 @@ def test_number_of_listed_samples_is_bounded(digits, monkeypatch):
     assert set(chosen.members[chosen.pictured].indices) <= set(chosen.rows)
 
 
-def test_wanted_samples_are_pictured_and_photographs_all(digits, monkeypatch):
+def test_wanted_samples_are_pictured_and_photographs_if_listed(digits, monkeypatch):
     monkeypatch.setattr(selection, "MOST_PICTURED", 100)
     monkeypatch.setattr(selection, "_MOST_EXTREME", 10)
     monkeypatch.setattr(selection, "_MOST_LISTED", 200)
@@ -45,5 +45,9 @@ def test_wanted_samples_are_pictured_and_photographs_all(digits, monkeypatch):
     assert len(chosen.pictured) == 100
     np.testing.assert_array_equal(chosen.position[chosen.rows], np.arange(200))
     assert (chosen.position == -1).sum() == len(digits.samples.X) - 200
-    every = chosen_samples(digits, wanted, every=True)
+    photographs = chosen_samples(digits, wanted, photographs=True)
+    assert len(photographs.rows) == len(set(photographs.pictured)) == 200
+    assert set(wanted) <= set(photographs.pictured)
+    monkeypatch.setattr(selection, "_MOST_LISTED", len(digits.samples.X))
+    every = chosen_samples(digits, wanted, photographs=True)
     np.testing.assert_array_equal(every.pictured, np.arange(len(digits.samples.X)))

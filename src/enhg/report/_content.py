@@ -62,13 +62,14 @@ def sample_content(
 ) -> dict[str, object]:
     """Groups, samples and pictures of the page."""
     eigenvalues = results.eigenvalues
-    position = selection.position
+    position, rows, photos = selection.position, selection.rows.tolist(), samples.photos
     copies = [_on_page(position[list(group)]) for group in duplicates]
     return {
         "kind": results.run.grouping,
         "total": len(results.group),
         "pictured": selection.n_pictured,
-        "sizes": _sizes(samples),
+        "sizes": None if photos is None else [edge for row in rows for edge in photos.sizes[row]],
+        "rows": None if photos is None else rows,
         "shape": samples.image_shape,
         "features": samples.X.shape[1],
         "colors": COLORS,
@@ -108,13 +109,6 @@ def _structure(run: Run) -> dict[str, object] | None:
         "components": run.structure.n_components,
         "largest": run.structure.largest_component,
     }
-
-
-def _sizes(samples: Samples) -> list[int] | None:
-    """Width, height, width, … of the photographs."""
-    if samples.photos is None:
-        return None
-    return [edge for size in samples.photos.sizes for edge in size]
 
 
 def _on_page(positions: NDArray) -> list[int]:

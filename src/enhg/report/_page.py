@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -46,8 +46,8 @@ def write_report(
 ) -> None:
     """Write the report of a run as one HTML file, whole or not at all.
 
-    Photographs are written to the folder ``thumbnails`` beside it, one file for each sample by
-    its row: ``thumbnails/000123.jpg``. Those of the model that are similar to new ones are
+    Photographs are written to the folder ``thumbnails`` beside it, one file for each sample on the
+    page by its row: ``thumbnails/000123.jpg``. Those of the model that are similar to new ones are
     ``thumbnails/fitted-000045.jpg``.
 
     Parameters
@@ -83,11 +83,11 @@ def write_report(
     data["fitted"] = None if fitted is None else fitted_content(fitted, results)
     page = _filled(shown(f"enhg: {samples.source.name}"), data, _sheets(pictures, fitted))
     if samples.photos is not None:
-        _write_thumbnails(path.parent / THUMBNAILS, "", samples.photos.thumbnails)
+        thumbnails = {row: samples.photos.thumbnails[row] for row in selection.pictured.tolist()}
+        _write_thumbnails(path.parent / THUMBNAILS, "", thumbnails)
     if fitted is not None:
-        _write_thumbnails(
-            path.parent / THUMBNAILS, "fitted-", [data for data, _ in fitted.thumbnails]
-        )
+        thumbnails = {at: data for at, (data, _) in enumerate(fitted.thumbnails)}
+        _write_thumbnails(path.parent / THUMBNAILS, "fitted-", thumbnails)
     with atomic_file(path) as part:
         part.write_bytes(page.encode())
 
@@ -102,7 +102,7 @@ def _selected(
     members = sparse.csr_array((n, n)) if structure is None else structure.member_coefficients_
     copies = np.fromiter(chain.from_iterable(duplicates), dtype=int)
     wanted = np.concatenate([results.suggested, copies])
-    return select(results, members, wanted, every=samples.photos is not None)
+    return select(results, members, wanted, photographs=samples.photos is not None)
 
 
 def _pictures(
@@ -124,10 +124,10 @@ def _sheets(pictures: Pictures | None, fitted: Fitted | None) -> dict[str, str]:
     return sheets
 
 
-def _write_thumbnails(folder: Path, prefix: str, thumbnails: Sequence[bytes]) -> None:
+def _write_thumbnails(folder: Path, prefix: str, thumbnails: Mapping[int, bytes]) -> None:
     if thumbnails:
         folder.mkdir(exist_ok=True)
-    for row, thumbnail in enumerate(thumbnails):
+    for row, thumbnail in thumbnails.items():
         (folder / f"{prefix}{thumbnail_file(row)}").write_bytes(thumbnail)
 
 

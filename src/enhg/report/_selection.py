@@ -10,7 +10,7 @@ from scipy import sparse
 
 from enhg.report._results import Results
 
-MOST_PICTURED = 2500
+MOST_PICTURED = 2500  # by tiles of the page; photographs are files beside it
 _MOST_LISTED = 20_000
 _TYPICAL, _LOW_CONFIDENCE, _RANDOM = 0.15, 0.15, 0.2  # shares of the pictures, over all groups
 _MOST_EXTREME = 100  # largest outlier scores
@@ -49,7 +49,7 @@ class Selection:
 
 
 def select(
-    results: Results, members: sparse.csr_array, wanted: NDArray, *, every: bool
+    results: Results, members: sparse.csr_array, wanted: NDArray, *, photographs: bool
 ) -> Selection:
     """Choose the samples of a page.
 
@@ -60,43 +60,48 @@ def select(
         `member_coefficients_` of the structure; without entries for new samples.
     wanted : ndarray of int
         Rows that come first in a choice, as far as there is space for half of the pictures.
-    every : bool
-        Whether all samples have a picture, as photographs have.
+    photographs : bool
+        Whether all samples that are listed have a picture, as photographs have.
     """
     n = len(results.group)
     rng = np.random.default_rng(0)
     pictured = np.arange(n)
-    if n > MOST_PICTURED and not every:
-        pictured = np.sort(_most_informative(results, members, wanted, rng))
+    most = _MOST_LISTED if photographs else MOST_PICTURED
+    if n > most:
+        pictured = np.sort(_most_informative(results, members, wanted, most, rng))
     rest = np.setdiff1d(np.arange(n), pictured)
-    if n > _MOST_LISTED and not every:
+    if n > _MOST_LISTED:
         linked = np.setdiff1d(members[pictured].indices, pictured)
         rest = _first_unique(linked, rng.permutation(rest), most=_MOST_LISTED - len(pictured))
     return Selection(np.concatenate([pictured, rest]), len(pictured), members)
 
 
 def _most_informative(
-    results: Results, members: sparse.csr_array, wanted: NDArray, rng: np.random.Generator
+    results: Results,
+    members: sparse.csr_array,
+    wanted: NDArray,
+    most: int,
+    rng: np.random.Generator,
 ) -> NDArray:
     """Outliers, samples of high, low and random confidence of every group, and their members."""
     n, columns = len(results.group), results.columns
 
     def from_every_group(key: NDArray, share: float) -> NDArray:
-        return _in_turn(results.group, key)[: int(share * MOST_PICTURED)]
+        return _in_turn(results.group, key)[: int(share * most)]
 
     chosen = _first_unique(
-        wanted[: MOST_PICTURED // 2],
+        wanted[: most // 2],
         np.argsort(-columns.outlier_scores, kind="stable")[:_MOST_EXTREME],
         np.flatnonzero(columns.low_confidence),
         from_every_group(-columns.confidence, _TYPICAL),
         from_every_group(columns.confidence, _LOW_CONFIDENCE),
-        most=MOST_PICTURED,
+        most=most,
     )
     random = from_every_group(rng.random(n), 1.0)
     edges = members[chosen]
     by_size = edges.indices[np.argsort(-np.abs(edges.data), kind="stable")]
-    some = random[: int(_RANDOM * MOST_PICTURED)]
-    return _first_unique(chosen, some, by_size, random, rng.permutation(n), most=MOST_PICTURED)
+    some = random[: int(_RANDOM * most)]
+    return _first_unique(chosen, some, by_size, random, rng.permutation(n), most=most)
 
 
 def _in_turn(group: NDArray, key: NDArray) -> NDArray:

@@ -17,7 +17,7 @@ function fitted(side, size = data.tiles?.size) {
 }
 
 /** A photograph at its proportions, in a box of `side`; the file is loaded when it comes in sight. */
-function photograph(i, side, sizes = data.sizes, prefix = "") {
+function photograph(i, side, sizes = data.sizes, file = fileName(data.rows[i])) {
   const [width, height] = sizes.slice(2 * i, 2 * i + 2);
   const long = Math.max(width, height);
   const whole = long * Math.floor(side / long); // a whole multiple of a small picture
@@ -25,8 +25,13 @@ function photograph(i, side, sizes = data.sizes, prefix = "") {
   const [across, down] = [width, height].map((edge) => Math.max(8, Math.round(edge * scale)));
   const image = make("img", { loading: "lazy", decoding: "async", alt: "", width: across, height: down,
     className: long < SHARP_BELOW ? "photo sharp" : "photo" });
-  image.src = `thumbnails/${prefix}${`${i}`.padStart(6, "0")}.jpg`;
+  image.src = `thumbnails/${file}`;
   return image;
+}
+
+/** The file of the photograph of a row. */
+function fileName(row) {
+  return `${`${row}`.padStart(6, "0")}.jpg`;
 }
 
 /** The picture of a sample: its photograph, or its tile. */
@@ -66,7 +71,7 @@ function fromSheet(element, sheet, i, [width, height], { columns, count, tileHei
 /** The picture of a sample of the model, where there is one. */
 function fittedPicture(at, side) {
   const { name, sizes, tiles } = data.fitted;
-  if (sizes) return photograph(at, side, sizes, "fitted-");
+  if (sizes) return photograph(at, side, sizes, `fitted-${fileName(at)}`);
   if (!tiles) return null;
   const geometry = { columns: tiles.columns, count: name.length, tileHeight: tiles.size[0] };
   return fromSheet(make("span", { className: "picture" }), "fitted", at, fitted(side, tiles.size), geometry);
