@@ -18,7 +18,7 @@ from enhg.representation.problem import SIGMA_FLOOR, Problem
 
 FIRST_CAPACITY = 512  # atoms of a working set for which memory is allocated at first
 KEPT_PRODUCTS = 160  # atoms of a working set whose Gram matrix is kept where no whole one is
-_FIRST_WORKING_SET = 32
+FIRST_WORKING_SET = 32
 _FIRST_WITH_ERRORS = 20  # whose products are not stored
 _ROWS_AT_ONCE = 32
 # Costs of iterations on the residual, see `_dense_size`. Measured with and without them: the times
@@ -92,10 +92,21 @@ class SolvedRows:
             None if self.errors is None else self.errors[order],
         )
 
-    def over(self, columns: NDArray, n_atoms: int) -> SolvedRows:
-        """Return rows over some of the atoms, sorted, as rows over all of them."""
+    def over(self, columns: NDArray, starts: NDArray | int, n_atoms: int) -> SolvedRows:
+        """Return rows over some of the atoms as rows over all of them.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Atoms, sorted among those of a row.
+        starts : ndarray of int of shape (n_rows,) or int
+            Where the atoms of a row start in `columns`.
+        n_atoms : int
+        """
         Z, kind = self.coefficients, sparse.get_index_dtype(maxval=n_atoms)
-        indices = columns.astype(kind)[Z.indices]
+        if isinstance(starts, np.ndarray):
+            starts = np.repeat(starts, np.diff(Z.indptr))
+        indices = columns.astype(kind).take(Z.indices + starts)
         wide = sparse.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], n_atoms))
         return SolvedRows(wide, self.certificate, self.l1, self.ridge, self.errors)
 
@@ -191,12 +202,12 @@ def solve_block(
     Sparse errors are eliminated on working sets. They are atoms like the others in the iterations
     on the residual and, in float64, for samples that do not reach `tol` otherwise.
     """
-    shared = _shared(dictionary, problem, tol, dual)
+    shared = shared_by(dictionary, problem, tol, dual)
     n, m = len(samples), len(dictionary.atoms)
     correlations = buffer.reshape(-1)[: n * m].reshape(n, m)
     block = _open_block(samples, excluded, dictionary, problem, correlations, team)
     block = _solve_working_sets(shared, block, dictionary, team)
-    solved, dense = _solved_rows(block), block.status == _kernels.DENSE
+    solved, dense = solved_rows(block, m), block.status == _kernels.DENSE
     if dense.any():
         rows = np.flatnonzero(dense)
         solved = solved.replace(rows, _solve_dense(block, rows, dictionary, tol, buffer, team))
@@ -219,10 +230,10 @@ def _solve_working_sets(
 ) -> _kernels.Block:
     """Run rounds until every sample is optimal, dense or inaccurate."""
     n_atoms, errors = len(dictionary.atoms), dictionary.error_weight > 0
-    first_size = min(_FIRST_WITH_ERRORS if errors else _FIRST_WORKING_SET, n_atoms)
+    first_size = min(_FIRST_WITH_ERRORS if errors else FIRST_WORKING_SET, n_atoms)
     while True:
         rows = _unfinished(block)
-        make_workspace = partial(_kernels.workspace, shared, block.working_sets.shape[1])
+        make_workspace = partial(_kernels.workspace, shared.atoms, block.working_sets.shape[1])
         team.run_kernel(_kernels.solve, rows, make_workspace, shared, block, first_size)
         rows = _unfinished(block)
         if len(rows) == 0:
@@ -269,7 +280,10 @@ def row_slices(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def _shared(dictionary: Dictionary, problem: Problem, tol: float, dual: bool) -> _kernels.Shared:
+def shared_by(
+    dictionary: Dictionary, problem: Problem, tol: float, dual: bool = True
+) -> _kernels.Shared:
+    """Return what all samples share that are solved over a dictionary."""
     atoms = dictionary.atoms
     # Iterations on the residual need a ridge, and penalties that do not change with the solution.
     dual = dual and problem.lam > 0 and problem.loss == "squared"
@@ -306,41 +320,73 @@ def _open_block(
     team: ThreadTeam,
 ) -> _kernels.Block:
     """Return the block at z = 0, which is final for samples that correlate with no atom."""
-    n, m = len(samples), len(dictionary.atoms)
+    m = len(dictionary.atoms)
     critical = _correlate_samples(samples, excluded, dictionary, correlations, team)
     if dictionary.error_weight:
         largest = np.maximum(samples.max(axis=1), -samples.min(axis=1)).astype(np.float64)
         critical = np.maximum(critical, largest / dictionary.error_weight)
     norms = row_norms(samples)
-    uncorrelated = critical == 0
     if problem.gamma_scale == "relative" and not dictionary.error_weight:
-        uncorrelated |= _orthogonal(critical, norms, correlations, dictionary)
-        critical[uncorrelated] = 0
+        critical[_orthogonal(critical, norms, correlations, dictionary)] = 0
+    capacity, kept = min(m, FIRST_CAPACITY), min(m, KEPT_PRODUCTS)
+    return block_at_zero(
+        samples, excluded, critical, norms, problem, correlations, capacity,
+        n_kept=0 if len(dictionary.gram) else kept, errors=dictionary.error_weight > 0,
+    )  # fmt: skip
+
+
+def block_at_zero(
+    samples: NDArray,
+    excluded: NDArray,
+    critical: NDArray,
+    norms: NDArray,
+    problem: Problem,
+    correlations: NDArray,
+    capacity: int,
+    n_kept: int = 0,
+    errors: bool = False,
+) -> _kernels.Block:
+    """Return a block at z = 0.
+
+    Parameters
+    ----------
+    samples, excluded : ndarray
+    critical, norms : ndarray of shape (n_rows,)
+        The largest |correlation| of every sample, 0 where z = 0 is final, and its length.
+    problem : Problem
+    correlations : ndarray of shape (n_rows, n_atoms)
+    capacity : int
+        Atoms of a working set.
+    n_kept : int, default=0
+        Atoms of a working set whose Gram matrix is kept.
+    errors : bool, default=False
+        Whether there are sparse errors.
+    """
+    n, n_features = samples.shape
     gammas = problem.gammas(critical, norms)
     floors = np.where(norms > 0, SIGMA_FLOOR * norms, 1.0)
     scales = np.maximum(norms, floors) if problem.loss == "norm" else np.ones(n)
-    capacity, kept = min(m, FIRST_CAPACITY), min(m, KEPT_PRODUCTS)
-    n_errors = n if dictionary.error_weight else 0
+    n_errors = n if errors else 0
     return _kernels.Block(
         samples=_read_only(samples),
         excluded=excluded,
         gammas=gammas,
         floors=floors,
-        status=np.where(uncorrelated, _kernels.OPTIMAL, _kernels.NEW),
+        status=np.where(critical == 0, _kernels.OPTIMAL, _kernels.NEW),
         residuals=np.empty_like(samples),
         correlations=correlations,
         correlation_rows=np.arange(n),
         working_sets=np.zeros((n, capacity), np.int64),
         sizes=np.zeros(n, np.int64),
-        kept_products=np.empty((0 if len(dictionary.gram) else n, kept, kept), samples.dtype),
+        kept_products=np.empty((n if n_kept else 0, n_kept, n_kept), samples.dtype),
         n_kept=np.zeros(n, np.int64),
         coefficients=np.zeros((n, capacity)),
         l1=scales / gammas,
         ridge=2 * problem.lam * scales / gammas,
         loosely_solved=np.zeros(n, bool),
         certificates=np.zeros(n),
-        errors=np.zeros((n_errors, samples.shape[1])),
-        kept_weights=np.empty((n_errors, samples.shape[1]), samples.dtype),
+        errors=np.zeros((n_errors, n_features)),
+        kept_weights=np.empty((n_errors, n_features), samples.dtype),
     )
 
 
@@ -366,24 +412,34 @@ def _correlate_samples(
         team.multiply(samples, dictionary.atoms, correlations)
 
     def prepare(part: slice) -> None:
-        rows, own = correlations[part], excluded[part]
         if stored:
-            dictionary.gram.take(own, axis=0, out=rows, mode="clip")
-        rows[own >= 0, own[own >= 0]] = 0
-        critical[part] = np.maximum(rows.max(axis=1), -rows.min(axis=1))
+            dictionary.gram.take(excluded[part], axis=0, out=correlations[part], mode="clip")
+        critical[part] = largest_correlations(correlations[part], excluded[part])
 
     team.map(prepare, row_slices(len(samples), _ROWS_AT_ONCE))
     return critical
+
+
+def largest_correlations(correlations: NDArray, excluded: NDArray) -> NDArray:
+    """Set the correlation of the excluded atom of every row to 0; returns the largest of others."""
+    rows = np.flatnonzero(excluded >= 0)
+    correlations[rows, excluded[rows]] = 0
+    return np.maximum(correlations.max(axis=1), -correlations.min(axis=1)).astype(np.float64)
+
+
+def correlations_of_rounding(norms: NDArray, dtype: np.dtype) -> NDArray:
+    """Return the correlations of samples with an atom of unit length that count as zero."""
+    return _ORTHOGONAL * np.finfo(dtype).eps * norms
 
 
 def _orthogonal(
     critical: NDArray, norms: NDArray, correlations: NDArray, dictionary: Dictionary
 ) -> NDArray:
     """Return which samples have no correlation above rounding, and so no scale of their own."""
-    rounding = _ORTHOGONAL * np.finfo(correlations.dtype).eps * norms
+    limits = correlations_of_rounding(norms, correlations.dtype)
     orthogonal = np.zeros(len(critical), bool)
-    for i in np.flatnonzero(critical <= rounding * float(dictionary.norms.max())):
-        orthogonal[i] = (np.abs(correlations[i]) <= rounding[i] * dictionary.norms).all()
+    for i in np.flatnonzero(critical <= limits * float(dictionary.norms.max())):
+        orthogonal[i] = (np.abs(correlations[i]) <= limits[i] * dictionary.norms).all()
     return orthogonal
 
 
@@ -410,10 +466,10 @@ def _widened(block: _kernels.Block, n_atoms: int) -> _kernels.Block:
     )
 
 
-def _solved_rows(block: _kernels.Block) -> SolvedRows:
+def solved_rows(block: _kernels.Block, n_atoms: int) -> SolvedRows:
     """Return the solutions as sparse matrices with sorted indices."""
-    used, shape = block.coefficients != 0, block.correlations.shape
-    indices = block.working_sets[used].astype(sparse.get_index_dtype(maxval=shape[1]))
+    used, shape = block.coefficients != 0, (len(block.l1), n_atoms)
+    indices = block.working_sets[used].astype(sparse.get_index_dtype(maxval=n_atoms))
     Z = sparse.csr_array((block.coefficients[used], indices, _row_starts(used)), shape=shape)
     Z.sort_indices()
     errors = None

@@ -229,9 +229,9 @@ def _aligned(n: int, dtype: np.dtype) -> NDArray:
     return buffer[start : start + n * n * dtype.itemsize].view(dtype).reshape(n, n)
 
 
-def workspace(shared: Shared, capacity: int) -> Work:
-    """Allocate working memory for working sets of up to `capacity` atoms."""
-    (m, d), own = shared.atoms.shape, shared.atoms.dtype
+def workspace(atoms: NDArray, capacity: int) -> Work:
+    """Allocate working memory for working sets of up to `capacity` of the atoms."""
+    (m, d), own = atoms.shape, atoms.dtype
     chunk = np.empty((capacity, _CHUNK), own)
     chunk_view = chunk.view()
     chunk_view.flags.writeable = False

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from enhg._npz import State, require, require_array, require_indices
 from enhg._optional import require as require_module
 from enhg.preprocessing._arrays import inverse_lengths
+from enhg.representation._order_kernels import order_by_links
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Approximation, Representation
 
@@ -20,8 +20,6 @@ GROUP_ROWS = 32  # samples that share their candidates, and the Gram matrix of t
 _ATOMS_AT_ONCE = 4096
 _CHECKED = 1000  # samples whose certificate is computed over all atoms
 _LEAST_NEIGHBORS = 10  # of the graph that is the index: with fewer it misses too many
-# The order of samples: cells of about as many samples, found by k-means on some of them.
-_CELL_ROWS, _MOST_CELLS, _SAMPLES_PER_CELL, _CELL_STEPS = 128, 2000, 50, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class Candidates:
     Attributes
     ----------
     order : ndarray of int of shape (n_samples,)
-        The samples, sorted by cells of k-means.
+        The samples, sorted such that a group has many nearest atoms in common.
     nearest : ndarray of int32 of shape (n_samples, n_nearest)
         The atoms nearest to every sample; −1 where fewer were seen.
     """
@@ -66,19 +64,14 @@ class Candidates:
         """The candidates of some of the samples, which form groups of their own."""
         return Candidates(np.argsort(self.position[rows]), self.nearest[rows])
 
-    def atoms_of(self, rows: NDArray) -> NDArray:
-        """The atoms that are candidates for a group of samples, sorted."""
-        atoms = np.unique(self.nearest[rows])
-        return atoms[atoms >= 0].astype(np.int64)
-
 
 def find_candidates(
     samples: NDArray, atoms: NDArray, excluded: NDArray, n_nearest: int, team: ThreadTeam
 ) -> Candidates:
     """Find the nearest atoms of every sample, approximately, by cosine.
 
-    The index is a graph of nearest neighbors (of pynndescent). The order is by cells of k-means of
-    the samples, and of these by a path through their centers.
+    The index is a graph of nearest neighbors (of pynndescent), along which groups are formed.
+    Samples that are not among the atoms are sorted by their nearest atoms.
 
     Parameters
     ----------
@@ -97,37 +90,21 @@ def find_candidates(
         index = index_module.NNDescent(
             directions, n_neighbors=max(count, _LEAST_NEIGHBORS), random_state=0, n_jobs=team.size
         )
-        if samples is atoms:
-            queries, nearest = directions, index.neighbor_graph[0][:, :count]
-        else:
-            queries = _unit_rows(samples)
-            nearest = index.query(queries, k=count)[0]
+        nearest = index.neighbor_graph[0]
+        if samples is not atoms:
+            place_of_atom = np.argsort(order_by_links(nearest, GROUP_ROWS))
+            nearest = index.query(_unit_rows(samples), k=count)[0]
+    nearest = _without(nearest[:, :count], excluded).astype(np.int32)
+    if samples is atoms:
+        return Candidates(order_by_links(nearest, GROUP_ROWS), nearest)
+    return Candidates(np.argsort(place_of_atom[nearest[:, 0]], kind="stable"), nearest)
+
+
+def _without(nearest: NDArray, excluded: NDArray) -> NDArray:
+    """The nearest atoms without the excluded one, or without the farthest where it is not there."""
     own = nearest == excluded[:, None]
-    own[~own.any(axis=1), -1] = True  # the farthest where the sample itself is not among them
-    nearest = nearest[~own].reshape(len(samples), -1)
-    return Candidates(team.call(lambda: _order(queries)), nearest.astype(np.int32))
-
-
-def _order(samples: NDArray) -> NDArray:
-    """Sort samples so that consecutive ones are similar."""
-    n_cells = max(1, min(len(samples) // _CELL_ROWS, _MOST_CELLS))
-    drawn = np.random.RandomState(0).permutation(len(samples))[: _SAMPLES_PER_CELL * n_cells]
-    kmeans = KMeans(n_cells, init="random", n_init=1, max_iter=_CELL_STEPS, random_state=0)
-    cells = kmeans.fit(samples[np.sort(drawn)]).predict(samples)
-    return np.argsort(_path(kmeans.cluster_centers_)[cells], kind="stable")
-
-
-def _path(centers: NDArray) -> NDArray:
-    """Position of every center on a path that goes to the nearest center not yet on it."""
-    left, position = np.ones(len(centers), bool), np.empty(len(centers), np.int64)
-    here, squares = 0, np.einsum("ij,ij->i", centers, centers)
-    for step in range(len(centers)):
-        position[here], left[here] = step, False
-        if step + 1 < len(centers):
-            distances = squares - 2 * centers @ centers[here]
-            distances[~left] = np.inf
-            here = int(distances.argmin())
-    return position
+    own[~own.any(axis=1), -1] = True
+    return nearest[~own].reshape(len(nearest), -1)
 
 
 def _unit_rows(X: NDArray) -> NDArray:

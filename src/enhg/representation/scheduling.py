@@ -26,6 +26,7 @@ from enhg.representation._blocks import (
     solve_block,
 )
 from enhg.representation._compilation import load_kernel
+from enhg.representation._groups import GroupProblem, Groups
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates
 from enhg.representation.problem import Problem
@@ -154,27 +155,16 @@ class BlockProblem:
         )  # fmt: skip
 
     def solve_on_candidates(self, block: slice, team: ThreadTeam) -> SolvedRows:
-        """Solve one block of the order of the candidates, a group of samples after the other."""
+        """Solve one block of the order of the candidates, in groups that share them."""
         assert self.candidates is not None
+        load_kernel(self.atoms.dtype)
         rows = self.candidates.order[block]
-        parts = row_slices(len(rows), GROUP_ROWS)
-        return SolvedRows.stack([self._solve_group(rows[part], team) for part in parts])
-
-    def _solve_group(self, rows: NDArray, team: ThreadTeam) -> SolvedRows:
-        """Solve samples that share their candidates, whose Gram matrix is stored."""
-        assert self.candidates is not None
-        columns = self.candidates.atoms_of(rows)
-        atoms = np.ascontiguousarray(self.atoms[columns])
-        local = Layout(len(rows), 2 * len(rows), stores_gram=not self.error_weight)
-        position = np.minimum(np.searchsorted(columns, self.excluded[rows]), len(columns) - 1)
-        excluded = np.where(columns[position] == self.excluded[rows], position, -1)
-        group = BlockProblem(
-            self.samples[rows], atoms, excluded, self.problem, self.tol, self.error_weight
-        )
-        solved = group.solve(
-            slice(0, len(rows)), group.dictionary(local, team), group.buffer(local), team
-        )
-        return solved.over(columns, len(self.atoms))
+        groups = Groups.of_nearest(self.candidates.nearest[rows], GROUP_ROWS)
+        problem = GroupProblem(
+            self.samples[rows], groups.places(self.excluded[rows], len(self.atoms)),
+            self.atoms[groups.columns], groups, self.problem, self.tol, self.error_weight,
+        )  # fmt: skip
+        return problem.solve(len(self.atoms), team)
 
 
 class Scheduler(Protocol):
