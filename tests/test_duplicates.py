@@ -182,6 +182,25 @@ def test_images_of_large_coefficients_are_compared(pictures, monkeypatch):
     assert group.members == (3, n - 1)
 
 
+def test_near_copies_among_many_images(pictures, monkeypatch):
+    """The index of many images, here of few."""
+    monkeypatch.setattr(duplicates, "_MOST_COMPARED", 20)
+    plain = [Image.new("RGB", (200, 100), (c, c, c)) for c in range(30)]  # all equally near
+    changed = [NEAR["all"](picture) for picture in pictures[:12]]
+    groups = find_duplicates(as_photos([*pictures, *changed, *plain]))
+    n = len(pictures)
+    exact = [(i, n + i) for i in range(12)]
+    assert [group.members for group in groups if group.members not in exact] == []
+    assert len(groups) >= 10  # parts of the sky are without contrast
+
+
+def test_distinct_pairs():
+    pairs = np.random.default_rng(0).integers(0, 30, (500, 2))
+    expected = {(min(pair), max(pair)) for pair in pairs.tolist() if pair[0] != pair[1]}
+    assert [tuple(pair) for pair in duplicates._distinct(pairs, 30).tolist()] == sorted(expected)
+    assert duplicates._distinct(np.empty((0, 2), int), 0).shape == (0, 2)
+
+
 def test_largest_coefficients():
     rng = np.random.default_rng(0)
     matrix = np.where(rng.random((40, 40)) < 0.3, rng.normal(size=(40, 40)), 0)

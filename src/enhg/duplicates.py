@@ -32,6 +32,7 @@ from enhg.io._base import Photos
 
 _SIDE = 32
 _NEIGHBORS = 5  # images compared with each image
+_MOST_COMPARED = 100_000  # images up to which the nearest ones are found exactly
 _CORRELATION = 0.95
 _SMALL = 64  # pixels of the longer side
 _SMALL_CORRELATION = 0.995
@@ -72,7 +73,7 @@ def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> li
     ----------
     photos : Photos
         The images. Each is compared with the five that are nearest to it as pictures of 8×8
-        pixels.
+        pixels; of more than 100 000, with five that are nearest or nearly so (extra `large`).
     coefficients : csr_array of shape (n, n), optional
         Coefficients of the self-representation: each image is also compared with those of its
         five largest coefficients in absolute value.
@@ -93,7 +94,7 @@ def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> li
     if coefficients is not None:
         position = np.searchsorted(rows, alike)
         pairs = np.vstack([pairs, position[_largest(coefficients)]])
-    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    pairs = _distinct(pairs, len(rows))
     pairs = rows[pairs[_near(pictures, sizes, pairs)]]
     pairs = np.vstack([pairs, np.column_stack([np.arange(n), alike])])
     return _groups(photos, pairs)
@@ -192,9 +193,20 @@ def _nearest(points: NDArray[Any]) -> NDArray[np.int_]:
     count = min(_NEIGHBORS, n - 1)
     if count < 1:
         return np.empty((0, 2), dtype=int)
-    model = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(points)
-    nearest = model.kneighbors(return_distance=False)
-    return np.column_stack([np.repeat(np.arange(n), count), nearest.ravel()])
+    if n > _MOST_COMPARED:
+        index = require("pynndescent", "large").NNDescent(points, random_state=0)
+        nearest = index.neighbor_graph[0][:, : count + 1]  # with the row itself
+    else:
+        model = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(points)
+        nearest = model.kneighbors(return_distance=False)
+    pairs = np.column_stack([np.repeat(np.arange(n), nearest.shape[1]), nearest.ravel()])
+    return pairs[pairs[:, 1] >= 0]  # −1 stands for a neighbor that the index does not know
+
+
+def _distinct(pairs: NDArray[np.int_], n: int) -> NDArray[np.int_]:
+    """The pairs of two different numbers below n, the smaller first, each once and in order."""
+    low, high = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1).T
+    return np.column_stack(np.divmod(np.unique(low * n + high), n))
 
 
 def _largest(coefficients: csr_array) -> NDArray[np.int_]:
