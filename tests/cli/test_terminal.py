@@ -13,6 +13,7 @@ import pytest
 import enhg.datasets
 import enhg.io
 from enhg import ElasticNetHypergraph, InputError
+from enhg.cli import terminal
 from enhg.cli.terminal import Stages
 from enhg.exceptions import MissingDependencyError
 
@@ -136,6 +137,28 @@ def test_file_names_that_are_not_valid_text(tmp_path, digits):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_lines_of_progress_give_the_time_left(monkeypatch, capsys):
+    seconds = 0.0
+    monkeypatch.setattr(terminal, "perf_counter", lambda: seconds)
+    with Stages(quiet=False).stage("represent", "reading") as progress:
+        seconds = 600.0  # of preparations
+        progress(0, 100)
+        seconds += 60
+        progress(10, 100)
+        seconds += 30
+        progress(20, 100)
+        seconds += 30
+        progress(40, 100)
+        seconds += 60
+        progress(1, 50)  # of the next count
+    assert capsys.readouterr().err.splitlines() == [
+        "reading: 0%",
+        "reading: 10%, about 9 min left",
+        "reading: 40%, about 3 min left",
+        "reading: 2%",
+    ]
+
+
 def test_progress_bars_on_a_terminal(tmp_path, photos):
     import pty
 

@@ -200,16 +200,25 @@ class Stages:
 
 
 def _line_per_minute(description: str) -> Callable[[int, int], None]:
-    """A function to call with (number done, total), which prints to standard error, for logs."""
-    start = previous = perf_counter()
+    """A function to call with (number done, total), which prints to standard error, for logs.
+
+    The time left is by the speed since the first call, before which there may be preparations.
+    """
+    printed = perf_counter()
+    start, first, latest = printed, 0, -1
 
     def update(done: int, total: int) -> None:
-        nonlocal previous
+        nonlocal printed, start, first, latest
         time = perf_counter()
-        if 0 < done < total and time - previous >= _LINE_PERIOD:
-            previous = time
-            minutes = (time - start) * (total - done) / done / 60
-            text = f"{description}: {done / total:.0%}, about {minutes:.0f} min left"
+        if latest < 0 or done < latest:  # the first call, also of the next count of a stage
+            start, first = time, done
+        latest = done
+        if done < total and time - printed >= _LINE_PERIOD:
+            printed = time
+            text = f"{description}: {done / total:.0%}"
+            if done > first:
+                minutes = (time - start) * (total - done) / (done - first) / 60
+                text += f", about {minutes:.0f} min left"
             typer.echo(text, err=True)
 
     return update
