@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import TypeVar
 
+import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
 
 _S = TypeVar("_S")
 _T = TypeVar("_T")
+
+_ENTRIES_AT_ONCE = 2**20
 
 
 def map_in_threads(function: Callable[[_S], _T], items: Iterable[_S]) -> list[_T]:
@@ -16,3 +22,38 @@ def map_in_threads(function: Callable[[_S], _T], items: Iterable[_S]) -> list[_T
     listed = list(items)
     n_jobs = -1 if len(listed) > 1 else 1
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(x) for x in listed))
+
+
+class ThreadedMatrix:
+    """A matrix whose products with dense arrays are computed in threads if it is large.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        Its arrays are not copied.
+    """
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        n_blocks = max(1, matrix.nnz // _ENTRIES_AT_ONCE)
+        ends = np.searchsorted(matrix.indptr, matrix.nnz * np.arange(1, n_blocks) / n_blocks)
+        edges = np.unique([0, *ends, matrix.shape[0]])
+        blocks = [_rows(matrix, *pair) for pair in pairwise(edges)]
+        self._blocks = blocks if n_blocks > 1 else [matrix]
+
+    def __matmul__(self, x: NDArray) -> NDArray:
+        if len(self._blocks) == 1:
+            return np.asarray(self._blocks[0] @ x)
+        return np.concatenate(map_in_threads(lambda block: block @ x, self._blocks))
+
+
+def _rows(matrix: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
+    """Some consecutive rows, over the arrays of the matrix."""
+    first, last = matrix.indptr[start], matrix.indptr[stop]
+    return sparse.csr_array(
+        (
+            matrix.data[first:last],
+            matrix.indices[first:last],
+            matrix.indptr[start : stop + 1] - first,
+        ),
+        shape=(stop - start, matrix.shape[1]),
+    )

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from enhg._immutable import ImmutableGraph, read_only
 from enhg._npz import State, require_array, require_sparse
-from enhg._threads import map_in_threads
+from enhg._threads import ThreadedMatrix, map_in_threads
 from enhg._validation import (
     check_mask,
     check_whole,
@@ -157,8 +157,14 @@ class Hypergraph(ImmutableGraph):
 
         Its spectrum is in [0, 1], and √d is an eigenvector with eigenvalue 1.
         """
-        factor, transposed = self._theta_factor, self._theta_factor.T
+        factor, transposed = self._theta_factors
         return symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
+
+    @cached_property
+    def _theta_factors(self) -> tuple[ThreadedMatrix, ThreadedMatrix]:
+        """B and Bᵀ."""
+        factor = self._theta_factor
+        return ThreadedMatrix(factor), ThreadedMatrix(factor.T.tocsr())
 
     def theta_dense(self) -> NDArray[np.float64]:
         """Return Θ = B Bᵀ as an array of shape (n_vertices, n_vertices), for small n."""
