@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
@@ -10,7 +11,8 @@ from enhg.exceptions import InputError, MissingDependencyError
 from enhg.preprocessing import SampleNormalizer
 from enhg.representation import _groups
 from enhg.representation import candidates as candidates_module
-from enhg.representation._groups import Groups
+from enhg.representation._blocks import SolvedRows
+from enhg.representation._groups import Groups, stack_in_order
 from enhg.representation._order_kernels import order_by_links
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates, find_candidates
@@ -146,6 +148,24 @@ def test_samples_that_correlate_with_no_candidate():
         solved = problem.solve_on_candidates(slice(0, 64), team)
     assert list(np.flatnonzero(np.diff(solved.coefficients.indptr) == 0)) == [5, 40]
     assert (solved.certificate <= 1e-4).all()
+
+
+@pytest.mark.parametrize("with_errors", [False, True])
+def test_blocks_are_stacked_in_the_order_of_the_samples(with_errors):
+    rng = np.random.default_rng(0)
+    Z, errors = (sparse.random_array((30, n), density=0.2, rng=rng, format="csr") for n in (50, 4))
+    numbers = np.arange(30.0)
+    whole = SolvedRows(Z, numbers, numbers + 100, numbers + 200, errors if with_errors else None)
+    order = rng.permutation(30)
+    stacked = stack_in_order([whole.take(part) for part in np.split(order, [7, 8, 20])], order)
+    assert (stacked.coefficients != Z).nnz == 0
+    assert stacked.coefficients.has_sorted_indices
+    np.testing.assert_array_equal(stacked.certificate, numbers)
+    np.testing.assert_array_equal(stacked.l1, numbers + 100)
+    np.testing.assert_array_equal(stacked.ridge, numbers + 200)
+    assert (stacked.errors is not None) == with_errors
+    if with_errors:
+        assert (stacked.errors != errors).nnz == 0
 
 
 def test_check_is_that_of_the_optimality_conditions():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from enhg.representation import _kernels
 from enhg.representation._blocks import (
@@ -21,6 +22,7 @@ from enhg.representation._blocks import (
     solve_block,
     solved_rows,
 )
+from enhg.representation._order_kernels import copy_rows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Problem
 
@@ -169,3 +171,31 @@ class GroupProblem:
             team,
         )  # fmt: skip
         return solved.over(self.groups.columns, atoms.start, n_atoms)
+
+
+def stack_in_order(parts: list[SolvedRows], order: NDArray) -> SolvedRows:
+    """Stack rows, of which number i becomes row order[i] of the result."""
+    position, errors = np.argsort(order), [part.errors for part in parts]
+    return SolvedRows(
+        _stack_matrices([part.coefficients for part in parts], order),
+        np.concatenate([part.certificate for part in parts])[position],
+        np.concatenate([part.l1 for part in parts])[position],
+        np.concatenate([part.ridge for part in parts])[position],
+        None if errors[0] is None else _stack_matrices(errors, order),
+    )
+
+
+def _stack_matrices(parts: list, order: NDArray) -> sparse.csr_array:
+    """Stack CSR matrices in an order of their rows, without a copy of all in another."""
+    width = parts[0].shape[1]
+    sizes = np.empty(len(order), np.int64)
+    sizes[order] = np.concatenate([np.diff(part.indptr) for part in parts])
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    indptr = indptr.astype(sparse.get_index_dtype(maxval=max(width, int(indptr[-1]))))
+    indices, data = np.empty(indptr[-1], indptr.dtype), np.empty(indptr[-1])
+    start = 0
+    for part in parts:
+        rows = order[start : start + part.shape[0]]
+        copy_rows(part.indptr, part.indices, part.data, rows, indptr, indices, data)
+        start += part.shape[0]
+    return sparse.csr_array((data, indices, indptr), shape=(len(order), width))

@@ -1,4 +1,4 @@
-"""Compiled loop that sorts samples such that consecutive ones have nearest samples in common."""
+"""Compiled loops: the order of samples in which neighbors are consecutive, and the way back."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -59,3 +59,13 @@ def order_by_links(nearest, size):
                     n_reached += 1
                 links[other] += 1
     return order
+
+
+@njit(nogil=True, cache=CACHE)
+def copy_rows(indptr, indices, data, rows, all_indptr, all_indices, all_data):
+    """Copy the rows of a CSR matrix to the given rows of a larger one, whose `indptr` is known."""
+    for i in range(rows.shape[0]):
+        shift = all_indptr[rows[i]] - indptr[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            all_indices[k + shift] = indices[k]
+            all_data[k + shift] = data[k]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +39,6 @@ class Candidates:
     order: NDArray
     nearest: NDArray
 
-    @cached_property
-    def position(self) -> NDArray:
-        """The place of every sample in the order."""
-        position = np.empty_like(self.order)
-        position[self.order] = np.arange(len(self.order))
-        return position
-
     def to_state(self) -> State:
         """The arrays."""
         return {"order": self.order, "nearest": self.nearest}
@@ -62,7 +54,8 @@ class Candidates:
 
     def of_rows(self, rows: NDArray) -> Candidates:
         """The candidates of some of the samples, which form groups of their own."""
-        return Candidates(np.argsort(self.position[rows]), self.nearest[rows])
+        position = np.argsort(self.order)
+        return Candidates(np.argsort(position[rows]), self.nearest[rows])
 
 
 def find_candidates(

@@ -26,7 +26,7 @@ from enhg.representation._blocks import (
     solve_block,
 )
 from enhg.representation._compilation import load_kernel
-from enhg.representation._groups import GroupProblem, Groups
+from enhg.representation._groups import GroupProblem, Groups, stack_in_order
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates
 from enhg.representation.problem import Problem
@@ -129,9 +129,11 @@ class BlockProblem:
             None if self.candidates is None else self.candidates.of_rows(rows),
         )  # fmt: skip
 
-    def in_order(self, rows: SolvedRows) -> SolvedRows:
+    def stack(self, blocks: list[SolvedRows]) -> SolvedRows:
         """Rows of all blocks in the order of the samples."""
-        return rows if self.candidates is None else rows.take(self.candidates.position)
+        if self.candidates is None:
+            return SolvedRows.stack(blocks)
+        return stack_in_order(blocks, self.candidates.order)
 
     def dictionary(self, layout: Layout, team: ThreadTeam) -> Dictionary:
         """The atoms with what all blocks need of them."""
@@ -296,4 +298,4 @@ def solve_blocks(
         parts.store(f"{name}-{index}", {"layout": stored, **rows.to_state()})
         done += n_rows[index]
         report(done, len(problem.samples))
-    return problem.in_order(SolvedRows.stack([solved[index] for index in range(len(blocks))]))
+    return problem.stack([solved[index] for index in range(len(blocks))])
