@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from enhg.io import _listing
 from enhg.io.models import read_model
 from enhg.io.tables import unguarded
 
@@ -46,6 +47,16 @@ def contents(folder):
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+@pytest.mark.parametrize("features", ["pixels", "hog"])
+def test_the_folder_is_listed_once(tmp_path, pictures, run, features, monkeypatch):
+    walked = []
+    walk = _listing._walk
+    monkeypatch.setattr(_listing, "_walk", lambda *given: walked.append(given) or walk(*given))
+    result = run("cluster", pictures, "-k", 3, "--features", features, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert len(walked) == 1
 
 
 # --- features ------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ def test_progress_bars_on_a_terminal(tmp_path, photos):
         return shown, printed
 
     shown, printed = on_terminal("-o", tmp_path / "a")
-    assert all(word in shown for word in (b"reading", b"reconstructing", b"100%"))
+    assert all(word in shown for word in (b"listing", b"reading", b"reconstructing", b"100%"))
     assert b"labels.csv" in printed
     assert on_terminal("-o", tmp_path / "b", "--quiet") == (b"", b"")
 

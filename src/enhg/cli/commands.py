@@ -187,6 +187,7 @@ def cluster(
         folder,
         parts,
     ):
+        reading.list_folder(stages, wanted)
         reading.check_clusters(wanted, n_clusters)
         samples = reading.read(stages, wanted)
         reading.check_clusters(wanted, n_clusters, samples)
@@ -274,6 +275,7 @@ def classify(
         folder,
         parts,
     ):
+        reading.list_folder(stages, wanted)
         with stages.warnings_shown():
             match = reading.open_given(wanted, labels, labels_from_folders)
         samples = reading.read(stages, wanted)

@@ -112,6 +112,13 @@ def cache_folder(out: Path, no_cache: bool) -> Path | None:
     return None if no_cache else out.resolve().parent / _CACHE
 
 
+def list_folder(stages: Stages, reading: Reading) -> None:
+    """List the images of a folder, which takes a while if they are many, with a bar."""
+    if reading.is_folder:
+        with stages.busy("listing"):
+            _ = reading.listing
+
+
 def read(stages: Stages, reading: Reading) -> Samples:
     """Read the samples to be sorted, with a stage for it."""
     from enhg.io.image_samples import SORTING
@@ -157,8 +164,8 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
                 f"{reading.source}: must be a file, since the model was made from a file of "
                 "features that does not say how they were made; enhg features writes one that does"
             )
-        size, color = (shape[0], shape[1]), len(shape) == 3
-        samples = _read_pixels(replace(reading, size=size, color=color), progress, purpose)
+        size = (shape[0], shape[1])
+        samples = _read_pixels(reading, size, len(shape) == 3, progress, purpose)
         return replace(samples, description="pixels, as those of the model")
 
 
@@ -270,7 +277,7 @@ def _read_folder(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
     """Pixels or features of the images of a folder, with a description of which and why."""
     kind, reason, size = _choose(reading, progress)
     if kind == "pixels":
-        samples = _read_pixels(replace(reading, size=size), progress, purpose)
+        samples = _read_pixels(reading, size, reading.color, progress, purpose)
         text = "×".join(map(str, (samples.image_shape or ())[:2]))
         text += ", in color" if reading.color else ""
         return replace(samples, description=f"pixels ({text}), {reason}")
@@ -332,15 +339,19 @@ def _extract(reading: Reading, features: ImageFeatures, progress: Any, purpose: 
         )  # fmt: skip
 
 
-def _read_pixels(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
-    from enhg.io import read_samples
+def _read_pixels(
+    reading: Reading, size: tuple[int, int] | None, color: bool, progress: Any, purpose: Purpose
+) -> Samples:
+    from enhg.io._base import check_finite
+    from enhg.io.images import read_folder
 
     with _strictness_named():
-        return read_samples(
-            reading.source, key=reading.key, size=reading.size, gray=not reading.color,
-            on_unreadable=_on_unreadable(reading), n_jobs=reading.jobs, progress=progress,
-            cache=_cache(reading), purpose=purpose,
+        samples = read_folder(
+            reading.listing, size=size, gray=not color, on_unreadable=_on_unreadable(reading),
+            n_jobs=reading.jobs, progress=progress, cache=_cache(reading), purpose=purpose,
         )  # fmt: skip
+    check_finite(samples)
+    return samples
 
 
 def _cache(reading: Reading) -> FeatureCache | None:

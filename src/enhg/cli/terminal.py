@@ -135,6 +135,12 @@ class Stages:
             self._print(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
 
     @contextmanager
+    def busy(self, description: str) -> Iterator[None]:
+        """Show a bar during what is no stage and of unknown length."""
+        with self._progress(description):
+            yield
+
+    @contextmanager
     def warnings_shown(self) -> Iterator[None]:
         """Print the warnings of a block at its end, each in one line."""
         with warnings.catch_warnings(record=True) as caught:

@@ -228,7 +228,7 @@ def working_size(sizes: NDArray[np.int64]) -> tuple[int, int]:
 
 
 def read_folder(
-    folder: Path,
+    listing: ImageFolder,
     *,
     size: tuple[int, int] | None,
     gray: bool,
@@ -238,9 +238,8 @@ def read_folder(
     cache: FeatureCache | None,
     purpose: Purpose,
 ) -> Samples:
-    """Read the pixels of every image under `folder`; parameters as in `enhg.io.read_samples`."""
+    """Read the pixels of every image that is listed; parameters as in `enhg.io.read_samples`."""
     load_pillow()
-    listing = list_images(folder)
     if size is None:
         headers = survey(listing, n_jobs)
         size = working_size(headers.sizes)

@@ -12,7 +12,7 @@ from enhg.io._zarr import ZARR_SUFFIX
 from enhg.io.arrays import ARRAY_SUFFIXES, no_named_arrays, read_arrays
 from enhg.io.feature_cache import FeatureCache
 from enhg.io.image_samples import SORTING, Purpose
-from enhg.io.images import OnUnreadable, read_folder
+from enhg.io.images import OnUnreadable, list_images, read_folder
 from enhg.io.parquet import PARQUET_SUFFIXES, read_parquet
 from enhg.io.tables import read_table
 
@@ -138,7 +138,7 @@ def read_samples(
         )
     if is_folder:
         samples = read_folder(
-            source,
+            list_images(source),
             size=size,
             gray=gray,
             on_unreadable=on_unreadable,
