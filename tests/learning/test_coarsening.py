@@ -137,7 +137,7 @@ def test_clusters_are_as_modular_as_those_of_the_whole_graph(
 ):
     options = {"structure": FrozenEstimator(structure), "method": method, "random_state": 0}
     coarse = HypergraphClustering(10, **options).fit(X)
-    assert coarse.spectrum_.eigenvectors.dtype == np.float32
+    assert coarse.spectrum_.eigenvectors.dtype == coarse.embedding_.dtype == np.float32
     assert coarse.spectrum_.eigenvectors.shape[0] == len(X)
     assert ((coarse.confidence_ >= 0) & (coarse.confidence_ <= 1)).all()
     again = HypergraphClustering(10, **options).fit(X)

@@ -409,5 +409,6 @@ def embed(
         gaps = np.maximum(1 - spectrum.eigenvalues, 0)
         positive = gaps[n_clusters - 1 :][gaps[n_clusters - 1 :] > 1e-8]
         mu = positive[0] if len(positive) else 1.0
-        points = spectrum.eigenvectors * (mu / (gaps + mu))
+        scale = (mu / (gaps + mu)).astype(spectrum.eigenvectors.dtype)
+        points = spectrum.eigenvectors * scale
     return unit_length(points) if normalize_rows else points
