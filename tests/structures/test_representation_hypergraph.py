@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from enhg import ElasticNetHypergraph, HyperedgeRule
 from enhg.exceptions import InputError
 from enhg.preprocessing import SampleNormalizer
+from enhg.structures import _outliers
 from enhg.structures._outliers import largest_cosines
 
 # --- new samples ----------------------------------------------------------------------------------
@@ -230,3 +231,16 @@ def test_samples_without_members_are_compared_with_all():
     members = sparse.csr_array((3, 3))
     np.testing.assert_allclose(largest_cosines(X, X, members, held_out=True), [0.6, 0.6, 0])
     np.testing.assert_allclose(largest_cosines(X, X, members, held_out=False), [1, 1, 0])
+
+
+def test_samples_without_members_are_compared_with_many_in_blocks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(50, 6))
+    members = sparse.csr_array((50, 50))
+    expected = largest_cosines(X, X, members, held_out=True)
+    monkeypatch.setattr(_outliers, "_COSINES_AT_ONCE", 20)  # fewer than samples
+    np.testing.assert_allclose(largest_cosines(X, X, members, held_out=True), expected)
+    cosines = np.abs(X @ X.T)
+    lengths = np.linalg.norm(X, axis=1)
+    cosines /= np.outer(lengths, lengths)
+    np.fill_diagonal(cosines, 0)
+    np.testing.assert_allclose(expected, cosines.max(axis=1))

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from enhg.preprocessing._arrays import first_equal, inverse_lengths
 
-_PAIRS_AT_ONCE, _ROWS_AT_ONCE = 10_000, 500
+_PAIRS_AT_ONCE, _ROWS_AT_ONCE, _COSINES_AT_ONCE = 10_000, 500, 50_000_000
 
 
 def largest_cosines(
@@ -39,7 +39,8 @@ def largest_cosines(
         products = np.abs(np.einsum("ij,ij->i", samples[row], dictionary[atom]))
         np.maximum.at(largest, row, products * scale[row] * atom_scale[atom])
     empty = np.flatnonzero(counts == 0)
-    for block in np.array_split(empty, len(empty) // _ROWS_AT_ONCE + 1):
+    rows_at_once = np.clip(_COSINES_AT_ONCE // len(dictionary), 1, _ROWS_AT_ONCE)
+    for block in np.array_split(empty, len(empty) // rows_at_once + 1):
         cosines = np.abs(samples[block] @ dictionary.T) * atom_scale * scale[block, None]
         if held_out:
             cosines[np.arange(len(block)), block] = 0
