@@ -1,6 +1,7 @@
 """Checks of samples, matrices and parameters."""
 
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from enhg._validation import (
     check_whole,
     not_validated,
     require_positive_entries,
+    sample_dtype,
     validated,
 )
 from enhg.exceptions import InputError
@@ -46,6 +48,45 @@ def test_dtype_of_samples(given, expected):
     assert result.dtype == expected
     assert result.flags.c_contiguous
     np.testing.assert_array_equal(result, X)
+
+
+@pytest.mark.parametrize("given", ["f8", "f4", ">f4", "f2", "u1", "i2", "i4", "?"])
+def test_sample_dtype_is_that_of_samples(given):
+    assert sample_dtype(np.dtype(given)) == check_samples(np.ones((2, 2), given)).dtype
+
+
+def test_arrays_of_dask_and_zarr_are_read(tmp_path):
+    da, zarr = pytest.importorskip("dask.array"), pytest.importorskip("zarr")
+    X = np.arange(12, dtype=np.uint8).reshape(4, 3)
+    for array in (
+        da.from_array(X, chunks=2),
+        zarr.array(X),
+        zarr.create_array(tmp_path / "X.zarr", data=X),
+    ):
+        result = check_samples(array)
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, X)
+
+
+def test_zarr_array_that_was_removed(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(tmp_path / "X.zarr", data=np.ones((4, 3)))
+    shutil.rmtree(tmp_path / "X.zarr")  # Zarr reads zeros
+    with pytest.raises(InputError, match="X must be a Zarr array that is still there"):
+        check_samples(array)
+
+
+def test_description_of_a_dask_array_is_checked_before_it_is_computed():
+    da = pytest.importorskip("dask.array")
+
+    def fail(block):
+        raise AssertionError("computed")
+
+    array = da.ones((4, 3)).map_blocks(fail, dtype=float, meta=np.empty((0, 0)))
+    for wrong in (array[0], array.astype(object), array.astype(str)):
+        with pytest.raises(InputError, match="faces must") as caught:
+            check_samples(wrong, name="faces")
+        assert caught.value.parameter == "faces"
 
 
 def test_samples_in_fortran_order_become_c_ordered():

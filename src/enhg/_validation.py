@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ def check_samples(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        An array of Dask or Zarr is read as a whole.
     name : str, default="X"
         The name of the samples, for messages.
     min_samples : int, default=1
@@ -49,6 +52,9 @@ def check_samples(
     TypeError
         If X is a sparse matrix.
     """
+    if is_unread(X):
+        check_unread(X, name, parameter)
+        X = np.asarray(X)  # here, since errors of its computation are not those of its values
     if getattr(X, "dtype", None) in _SMALL_INTEGERS and not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float32)
     try:
@@ -62,6 +68,57 @@ def check_samples(
     except ValueError as error:
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
+
+
+def sample_dtype(dtype: np.dtype) -> np.dtype:
+    """The type that `check_samples` gives to numbers of a type.
+
+    >>> sample_dtype(np.dtype(np.uint8)), sample_dtype(np.dtype(np.int32))
+    (dtype('float32'), dtype('float64'))
+    """
+    single = dtype in (np.float32, *_SMALL_INTEGERS)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def is_dask_array(X: Any) -> bool:
+    module = sys.modules.get("dask.array")
+    return module is not None and isinstance(X, module.Array)
+
+
+def is_zarr_array(X: Any) -> bool:
+    module = sys.modules.get("zarr")
+    return module is not None and isinstance(X, module.Array)
+
+
+def is_unread(X: Any) -> bool:
+    """Whether X is described in memory, with its numbers elsewhere: an array of Dask or Zarr."""
+    return is_dask_array(X) or is_zarr_array(X)
+
+
+def zarr_folder(X: Any) -> Path | None:
+    """The folder of an array of Zarr; None if it is in another store."""
+    if not isinstance(X.store, sys.modules["zarr"].storage.LocalStore):
+        return None
+    return Path(X.store.root, X.path).absolute()
+
+
+def check_unread(X: Any, name: str, parameter: str | None = None) -> None:
+    """Require samples that can be read, by the description of an array of Dask or Zarr."""
+    message = None
+    if X.ndim != 2:
+        message = _dimensions_message(name, X.shape)
+    elif X.dtype.kind not in "buif":
+        message = f"{name} must hold real numbers, got dtype {X.dtype}"
+    elif np.isnan(X.shape[1]):
+        message = (
+            f"{name} must have a known number of features, got a Dask array of shape {X.shape}; "
+            "call its compute_chunk_sizes() first"
+        )
+    elif is_zarr_array(X) and (folder := zarr_folder(X)) is not None and not folder.is_dir():
+        # Zarr would read zeros.
+        message = f"{name} must be a Zarr array that is still there, got {folder}, which is not"
+    if message is not None:
+        raise InputError(message, parameter=parameter or name)
 
 
 def _samples_message(X: Any, name: str, min_samples: int, reason: str) -> str:

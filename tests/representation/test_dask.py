@@ -1,19 +1,23 @@
 """Blocks of samples solved by Dask workers: processes on this machine."""
 
 import os
+import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from enhg import ElasticNetHypergraph, HypergraphClustering
+from enhg._checkpoint import digest
 from enhg.exceptions import InputError
 from enhg.representation import scheduling
 from enhg.representation.solver import self_representation
 
 distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
 
 from enhg.representation import _dask  # noqa: E402 (needs distributed)
 
@@ -111,36 +115,159 @@ def test_samples_are_not_in_the_tasks(client):
             return client.submit(function, *arguments, **options)
 
     workers = _dask.DaskWorkers(Counting())
-    problem = scheduling.BlockProblem(
-        X, X, np.arange(len(X)), scheduling.Problem(10.0, 5.0, "squared", "relative"), 1e-4
-    )
+    problem = block_problem(X)
     layout = workers.layout(problem)
     assert not layout.stores_gram
     assert len(list(workers.solve(problem, layout, range(12)))) == len(sizes) == 12
     assert not any(client.run(lambda: dict(_dask._open)).values())  # nothing stays
 
 
-def test_memory_mapped_samples_are_opened_by_workers(client, tmp_path, monkeypatch):
-    np.save(tmp_path / "samples.npy", X)
-    mapped = np.load(tmp_path / "samples.npy", mmap_mode="r")
-    scattered = []
-    scatter = distributed.Client.scatter
+@pytest.fixture
+def scattered(monkeypatch):
+    """The shapes of the arrays that this process sends."""
+    shapes, scatter = [], distributed.Client.scatter
 
     def counted(self, data, **options):
-        scattered.append(data[0].shape)
+        shapes.append(data[0].shape)
         return scatter(self, data, **options)
 
     monkeypatch.setattr(distributed.Client, "scatter", counted)
+    return shapes
+
+
+def test_memory_mapped_samples_are_opened_by_workers(client, tmp_path, scattered):
+    np.save(tmp_path / "samples.npy", X)
+    mapped = np.load(tmp_path / "samples.npy", mmap_mode="r")
     ours = self_representation(mapped, scheduler=client)
     assert scattered == [(len(X),)]
     assert equal(ours, self_representation(X, scheduler=client))
-    part = _dask.MappedFile.from_array(mapped[5:])
-    assert part is None
-    assert _dask.MappedFile.from_array(X) is None
-    file = _dask.MappedFile.from_array(np.asarray(mapped))
-    np.testing.assert_array_equal(file.open(), X)
-    os.utime(tmp_path / "samples.npy", ns=(0, 0))
-    assert not file.is_visible()
+
+
+def dask_arrays(client):
+    """X as Dask arrays of several kinds."""
+    array = da.from_array(X, chunks=(170, 30))
+    return {
+        "lazy": array,
+        "persisted": client.persist(array),
+        "unknown": array[array[:, 0] >= 0],
+        "fortran": da.from_array(np.asfortranarray(X), chunks=X.shape),
+        "integers": array.astype(np.uint8),
+    }
+
+
+@pytest.mark.parametrize("kind", ["lazy", "persisted", "unknown", "fortran", "integers"])
+def test_dask_array_is_shared_by_workers(client, scattered, kind):
+    ours = self_representation(dask_arrays(client)[kind], scheduler=client)
+    assert scattered == [(len(X),)]
+    assert ours.samples.dtype == X.dtype
+    np.testing.assert_array_equal(ours.samples, X)
+    assert equal(ours, self_representation(X, scheduler=client))
+
+
+def test_no_copy_of_a_dask_array_stays(client):
+    array = client.persist(da.from_array(X, chunks=(170, 30)))
+    self_representation(array, scheduler=client)
+    limit = monotonic() + 30
+    while monotonic() < limit:  # copies are removed soon, not at once
+        keys = {key for keys in client.has_what().values() for key in keys}
+        if len(keys) == array.npartitions:
+            return
+        sleep(0.05)
+    pytest.fail(f"workers have {keys}")
+
+
+def test_arrays_of_messages_are_aligned():
+    message = np.empty(X.nbytes + 1, np.uint8)
+    array = message[1:].view(X.dtype).reshape(X.shape)
+    array[:] = X
+    assert not array.flags.aligned
+    opened = _dask._opened(array)
+    assert opened.flags.aligned
+    assert opened.flags.c_contiguous
+    np.testing.assert_array_equal(opened, X)
+    assert _dask._opened(opened) is opened
+
+
+def test_dask_array_as_dictionary(client, scattered):
+    dictionary = da.from_array(X[300:], chunks=(100, 64))
+    ours = self_representation(X[:300], dictionary=dictionary, scheduler=client)
+    assert scattered == [(300, 64), (300,)]
+    assert equal(ours, self_representation(X[:300], dictionary=X[300:], scheduler=client))
+
+
+def test_zarr_array_is_opened_by_workers(client, tmp_path, scattered):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(tmp_path / "samples.zarr", data=X, chunks=(100, 64))
+    ours = self_representation(stored, scheduler=client)
+    assert scattered == [(len(X),)]
+    assert equal(ours, self_representation(X, scheduler=client))
+    scattered.clear()
+    assert equal(ours, self_representation(zarr.array(X), scheduler=client))  # in memory: sent
+    assert scattered == [X.shape, (len(X),)]
+
+
+def block_problem(samples):
+    problem = scheduling.Problem(10.0, 5.0, "squared", "relative")
+    return scheduling.BlockProblem(samples, samples, np.arange(len(samples)), problem, 1e-4)
+
+
+def test_zarr_array_that_changes(client, tmp_path, scattered):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(tmp_path / "samples.zarr", data=X, chunks=(100, 64))
+    workers = _dask.DaskWorkers(client)
+    problem = block_problem(workers.read(stored, "X"))
+    layout = workers.layout(problem)
+    stored[17] = 1.0
+    with pytest.raises(InputError, match=r"X must stay as it is .*samples\.zarr") as error:
+        list(workers.solve(problem, layout, range(12)))
+    assert error.value.parameter == "X"
+    shutil.rmtree(tmp_path / "samples.zarr")  # this process has the samples, and sends them
+    scattered.clear()
+    assert len(list(workers.solve(problem, layout, range(12)))) == 12
+    assert scattered == [X.shape, (len(X),)]
+
+
+def test_dask_array_that_is_computed_anew_must_be_the_same(client):
+    with pytest.raises(InputError, match="X must be the same whenever it is computed") as error:
+        client.submit(_dask._require_digest, X, digest(X + 1), "X").result()
+    assert error.value.parameter == "X"
+
+
+def test_dask_array_that_is_lost_is_sent(client, scattered):
+    workers = _dask.DaskWorkers(client)
+    problem = block_problem(workers.read(da.from_array(X, chunks=(170, 30)), "X"))
+    client.cancel(workers._sources[0][1])
+    assert len(list(workers.solve(problem, workers.layout(problem), range(12)))) == 12
+    assert scattered == [X.shape, (len(X),)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda array: array[:, 0], "X must have 2 dimensions, samples × features, got dim 1"),
+        (lambda array: array[None], "X must have 2 dimensions, samples × features, got dim 3"),
+        (lambda array: array.astype(object), "X must hold real numbers, got dtype object"),
+        (lambda array: array.astype(str), "X must hold real numbers, got dtype <U32"),
+        (lambda array: array * 1j, "X must hold real numbers, got dtype complex64"),
+        (lambda array: array[:, array[0] > 0], "X must have a known number of features, got"),
+        (lambda array: da.where(array > 15, np.nan, array), "X must hold finite numbers, got NaN"),
+        (lambda array: array[:1], "X must have at least 2 samples, got 1"),
+    ],
+)
+def test_unusable_dask_array(client, change, message):
+    array = change(da.from_array(X, chunks=(170, 30)))
+    with pytest.raises(InputError, match=message) as error:
+        self_representation(array, scheduler=client)
+    assert error.value.parameter == "X"
+
+
+def test_errors_of_the_computation_of_a_dask_array_arrive(client):
+    def fail(block):
+        raise ArithmeticError("of the block")
+
+    array = da.from_array(X, chunks=(170, 30)).map_blocks(fail, meta=X[:0])
+    with pytest.raises(ArithmeticError, match="of the block"):
+        self_representation(array, scheduler=client)
 
 
 def test_a_killed_worker_costs_only_its_blocks(monkeypatch, tmp_path):
@@ -162,7 +289,9 @@ def test_a_killed_worker_costs_only_its_blocks(monkeypatch, tmp_path):
         assert len(done) == 12  # every block arrives once
 
 
-def test_all_workers_killed(tmp_path):
+@pytest.mark.parametrize("kind", ["memory", "dask"])
+def test_all_workers_killed(kind):
+    samples = X if kind == "memory" else da.from_array(X, chunks=(170, 30))
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
     ) as cluster:
@@ -176,8 +305,8 @@ def test_all_workers_killed(tmp_path):
                 for process in client.run(os.getpid).values():
                     os.kill(process, signal.SIGKILL)
 
-        # The nanny starts another worker, which receives the samples again.
-        assert equal(plain, self_representation(X, scheduler=client, progress=kill_all))
+        # The nanny starts another worker, which receives or computes the samples again.
+        assert equal(plain, self_representation(samples, scheduler=client, progress=kill_all))
         assert len(done) == 12
 
 
@@ -186,6 +315,23 @@ def test_checkpoint_of_workers(client, tmp_path):
     for name in ("float32-3.npz", "float32-7.npz"):
         (tmp_path / "representation" / name).unlink()
     assert equal(plain, self_representation(X, scheduler=client, checkpoint=tmp_path))
+
+
+def test_checkpoint_does_not_depend_on_where_samples_are(client, tmp_path, scattered):
+    zarr = pytest.importorskip("zarr")
+    plain = self_representation(X, scheduler=client, checkpoint=tmp_path / "checkpoint")
+    (tmp_path / "checkpoint" / "representation" / "float32-3.npz").unlink()
+    scattered.clear()
+    array = da.from_array(X, chunks=(170, 30))
+    again = self_representation(array, scheduler=client, checkpoint=tmp_path / "checkpoint")
+    assert equal(plain, again)
+    assert scattered == [(len(X),)]
+    stored = zarr.create_array(tmp_path / "samples.zarr", data=X, chunks=(100, 64))
+    again = self_representation(stored, scheduler=client, checkpoint=tmp_path / "checkpoint")
+    assert equal(plain, again)
+    assert scattered == [(len(X),)]  # all blocks are solved: nothing is sent
+    with pytest.raises(InputError, match="got one of other samples"):
+        self_representation(array + 1, scheduler=client, checkpoint=tmp_path / "checkpoint")
 
 
 def test_errors_of_workers_arrive(client, monkeypatch):
@@ -202,6 +348,15 @@ def test_structures_use_the_client(client):
     threads = ElasticNetHypergraph().fit(X)
     difference = np.abs((ours.graph_.incidence - threads.graph_.incidence).toarray())
     assert difference.mean() < 1e-3 * threads.graph_.incidence.toarray().mean()
+
+
+def test_learners_take_a_dask_array(client):
+    array = client.persist(da.from_array(X, chunks=(170, 30)))
+    with client.as_current():
+        ours = HypergraphClustering(4, random_state=0).fit(array)
+        plain = HypergraphClustering(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(ours.labels_, plain.labels_)
+    np.testing.assert_array_equal(ours.structure_.samples_, X)
 
 
 def test_a_client_that_could_not_connect_is_not_active():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -12,14 +11,17 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from distributed import Client, Future, KilledWorker, as_completed
+from distributed import Client, Future, KilledWorker, as_completed, wait
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from enhg._checkpoint import digest
 from enhg._memory import free_memory
+from enhg._validation import check_unread, is_dask_array, is_unread, sample_dtype
 from enhg._version import __version__
 from enhg.exceptions import InputError
 from enhg.representation._blocks import SolvedRows
+from enhg.representation._sources import MappedFile, ZarrFolder
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import Candidates
 from enhg.representation.problem import Problem
@@ -47,7 +49,32 @@ class DaskWorkers:
     def __init__(self, client: Client, memory_budget: int | None = None) -> None:
         self.client = client
         self.memory_budget = memory_budget
+        # Arrays of this process, each with what workers get it from.
+        self._sources: list[tuple[NDArray, ZarrFolder | Future]] = []
         _check_workers(client)
+
+    def read(self, X: Any, name: str) -> Any:
+        """X, or its numbers if it is an array of Dask or Zarr, which workers get on their own."""
+        if not is_unread(X):
+            return X
+        check_unread(X, name)
+        stored = self._compute(X, name) if is_dask_array(X) else ZarrFolder.read(X, name)
+        if stored is None:
+            return X
+        self._sources.append(stored)
+        return stored[0]
+
+    def _compute(self, X: Any, name: str) -> tuple[NDArray, Future]:
+        """Compute a Dask array on workers, and copy it to this process."""
+        whole = self.client.compute(X)
+        samples = self.client.submit(
+            np.ascontiguousarray, whole, dtype=sample_dtype(X.dtype), pure=False
+        )
+        array = _aligned(samples.result())
+        same = self.client.submit(_require_digest, samples, digest(array), name, pure=False)
+        with self.client.as_current():
+            wait([same])
+        return array, same
 
     def layout(self, problem: BlockProblem) -> Layout:
         budget = self.memory_budget
@@ -60,6 +87,8 @@ class DaskWorkers:
         self, problem: BlockProblem, layout: Layout, indices: Sequence[int]
     ) -> Iterator[tuple[int, SolvedRows]]:
         missing = list(indices)
+        if not missing:
+            return
         for _ in range(_ATTEMPTS):
             for index, rows in self._solve_once(problem, layout, tuple(missing)):
                 missing.remove(index)
@@ -104,11 +133,15 @@ class DaskWorkers:
             self.client.cancel(list(pending))
             self.client.run(_forget, task.token)
 
-    def _send(self, array: NDArray) -> MappedFile | Future:
+    def _send(self, array: NDArray) -> MappedFile | ZarrFolder | Future:
         """Make an array known to all workers, once."""
-        mapped = MappedFile.from_array(array)
-        if mapped is not None and all(self.client.run(mapped.is_visible).values()):
-            return mapped
+        source = next((source for own, source in self._sources if own is array), None)
+        if isinstance(source, Future) and source.status == "finished":
+            self.client.replicate([source])
+            return source
+        file = source if isinstance(source, ZarrFolder) else MappedFile.from_array(array)
+        if file is not None and all(self.client.run(file.is_visible).values()):
+            return file
         (future,) = self.client.scatter([array], broadcast=True, hash=False)
         return future
 
@@ -121,55 +154,6 @@ class DaskWorkers:
             limit = addresses.get(address, {}).get("memory_limit") or free
             shares.append(min(free / on_host[host], limit) / n_threads)
         return min(shares)
-
-
-@dataclass(frozen=True)
-class MappedFile:
-    """An array in a file, by which a worker opens it in place of receiving it.
-
-    Attributes
-    ----------
-    path : str
-    dtype : str
-    shape : tuple of int
-    offset, size, modified : int
-        The offset of the array, the bytes of the file and when it was written.
-    """
-
-    path: str
-    dtype: str
-    shape: tuple[int, ...]
-    offset: int
-    size: int
-    modified: int
-
-    @classmethod
-    def from_array(cls, array: NDArray) -> MappedFile | None:
-        """The file of an array that is memory-mapped as a whole, else None."""
-        owner = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        if not isinstance(owner, np.memmap) or owner.filename is None:
-            return None
-        same = owner.ctypes.data == array.ctypes.data and owner.nbytes == array.nbytes
-        if not (same and array.flags.c_contiguous and owner.dtype == array.dtype):
-            return None
-        path = os.path.abspath(owner.filename)
-        status = os.stat(path)
-        return cls(
-            path, array.dtype.str, array.shape, owner.offset, status.st_size, status.st_mtime_ns
-        )
-
-    def is_visible(self) -> bool:
-        """Whether this process sees the same file."""
-        try:
-            status = os.stat(self.path)
-        except OSError:
-            return False
-        return (status.st_size, status.st_mtime_ns) == (self.size, self.modified)
-
-    def open(self) -> NDArray:
-        return np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
 
 
 @dataclass(frozen=True)
@@ -247,18 +231,41 @@ _opening = Lock()
 def _solve(
     task: _Task,
     index: int,
-    samples: NDArray | MappedFile,
-    atoms: NDArray | MappedFile | None,
+    samples: NDArray | MappedFile | ZarrFolder,
+    atoms: NDArray | MappedFile | ZarrFolder | None,
     *others: NDArray,
 ) -> SolvedRows:
     """Solve a block on a worker."""
     with _opening:
         if task.token not in _open:
-            opened = [a.open() if isinstance(a, MappedFile) else a for a in (samples, atoms)]
-            assert opened[0] is not None
-            _open[task.token] = _Open(task, opened[0], opened[1], *others)
+            given = None if atoms is None else _opened(atoms)
+            _open[task.token] = _Open(task, _opened(samples), given, *map(_opened, others))
         problem = _open[task.token]
     return problem.solve(index)
+
+
+def _opened(source: NDArray | MappedFile | ZarrFolder) -> NDArray:
+    return _aligned(source) if isinstance(source, np.ndarray) else source.open()
+
+
+def _aligned(array: NDArray) -> NDArray:
+    """Return an array whose numbers are at multiples of their size.
+
+    Those of a message start at any byte. NumPy would copy them in every product, and Numba would
+    compile for them, with another rounding.
+    """
+    return np.require(array, requirements="A")
+
+
+def _require_digest(samples: NDArray, expected: str, name: str) -> NDArray:
+    """Return samples of a Dask array, which may have been computed again on another worker."""
+    if digest(samples) != expected:
+        raise InputError(
+            f"{name} must be the same whenever it is computed, got a Dask array with other values "
+            "after a worker was lost; store it first",
+            parameter=name,
+        )
+    return samples
 
 
 def _forget(token: str) -> None:

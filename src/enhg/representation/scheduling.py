@@ -172,6 +172,9 @@ class BlockProblem:
 class Scheduler(Protocol):
     """Where blocks are solved."""
 
+    def read(self, X: Any, name: str) -> Any:
+        """Samples that `check_samples` accepts here; `name` is that of X, for messages."""
+
     def layout(self, problem: BlockProblem) -> Layout:
         """The layout that suits the memory there."""
 
@@ -194,6 +197,9 @@ class Threads:
     def __init__(self, team: ThreadTeam, memory_budget: int | None = None) -> None:
         self.team = team
         self.memory_budget = memory_budget
+
+    def read(self, X: Any, name: str) -> Any:
+        return X
 
     def layout(self, problem: BlockProblem) -> Layout:
         budget = self.memory_budget

@@ -49,9 +49,9 @@ def self_representation(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The samples, used as they are; may be memory-mapped. Matrix products of float32 samples
-        are computed in float32, which is twice as fast; solutions and certificates are completed
-        in float64.
+        The samples, used as they are; may be memory-mapped, or an array of Dask or Zarr. Matrix
+        products of float32 samples are computed in float32, which is twice as fast; solutions and
+        certificates are completed in float64.
     gamma : float, default=10.0
         Weight γ of the residual. On the relative scale a multiple of the value at which z = 0
         ceases to be optimal: every `gamma` > 1 gives a non-zero row (of coefficients or, with
@@ -74,7 +74,7 @@ def self_representation(
         problem over the atoms [X, I/γₑ]. None: no such error.
     n_candidates : int, default=None
         Try only some atoms for each sample, approximately: at least this many of the largest
-        cosines, found by an index (``pip install 'enhg[large]'``), and those of 63 similar samples.
+        cosines, found by an index (``pip install 'enhg[large]'``), and those of 31 similar samples.
         The problem is solved exactly on these, and `approximation` of the result checks some rows
         against all atoms. None: all atoms.
     tol : float, default=1e-4
@@ -92,8 +92,10 @@ def self_representation(
     scheduler : {"auto", "threads"} or distributed.Client, default="auto"
         Where blocks of samples are solved: in threads of this process, or by the workers of a Dask
         cluster (``pip install 'enhg[dask]'``). "auto": the active Dask client, if there is one,
-        else threads. Samples are sent to every worker once; a file that is memory-mapped is opened
-        by workers that see it. Workers do not store the Gram matrix.
+        else threads. Samples are sent to every worker once. Workers that see the file of samples
+        that are memory-mapped, or the folder of a Zarr array, read it instead, and a Dask array is
+        computed and shared by the workers; this process receives a copy of it. Workers do not
+        store the Gram matrix.
     checkpoint : path, default=None
         Folder that receives every block of samples once it is solved. After an interruption, the
         same call goes on from there, to the same bits. The folder is new, empty or that of a
@@ -141,34 +143,23 @@ def self_representation(
     check_positive("error_weight", error_weight, optional=True)
     if memory_budget is not None:
         check_whole("memory_budget", memory_budget, 1, hint="(bytes)")
-    samples, atoms = _check_data(X, dictionary)
-    excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
-    n_atoms, eliminated = len(atoms), 0.0
-    if error_weight is not None and loss == "squared":
-        eliminated = float(error_weight)
-    elif error_weight is not None:
-        atoms = with_unit_atoms(atoms, error_weight)
-    samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
-    if n_candidates is not None:
-        check_whole("n_candidates", n_candidates, 1)
-        if loss == "norm" and error_weight is not None:
-            raise InputError(
-                'n_candidates must be None with loss="norm" and an error_weight, got '
-                f"{n_candidates}",
-                parameter="n_candidates",
-            )
-    with ThreadTeam(n_jobs) as team, reporting(progress, "elastic nets") as report:
-        blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
+    _check_candidates(n_candidates, loss, error_weight)
+    with ThreadTeam(n_jobs) as team:
         engine = make_scheduler(scheduler, team, memory_budget)
-        parts = _finished_parts(checkpoint, blocks, error_weight, n_candidates)
-        if n_candidates is not None:
-            stored = parts.get(
-                "candidates",
-                lambda: find_candidates(samples, atoms, excluded, n_candidates, team).to_state(),
-            )
-            candidates = Candidates.from_state(stored, len(samples), len(atoms))
-            blocks = replace(blocks, candidates=candidates)
-        rows = _solve(blocks, engine, parts, report)
+        samples, atoms = _check_data(engine.read(X, "X"), engine.read(dictionary, "dictionary"))
+        excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
+        n_atoms, eliminated = len(atoms), 0.0
+        if error_weight is not None and loss == "squared":
+            eliminated = float(error_weight)
+        elif error_weight is not None:
+            atoms = with_unit_atoms(atoms, error_weight)
+        samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
+        blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
+        with reporting(progress, "elastic nets") as report:
+            parts = _finished_parts(checkpoint, blocks, error_weight, n_candidates)
+            if n_candidates is not None:
+                blocks = _with_candidates(blocks, n_candidates, parts, team)
+            rows = _solve(blocks, engine, parts, report)
     if error_weight is not None and not eliminated:
         rows = rows.split(n_atoms, error_weight)
     _warn_of_large_certificates(rows.certificate, tol)
@@ -184,6 +175,28 @@ def self_representation(
     if n_candidates is None:
         return representation
     return replace(representation, approximation=check_against_all(representation, excluded))
+
+
+def _check_candidates(n_candidates: int | None, loss: Loss, error_weight: float | None) -> None:
+    if n_candidates is None:
+        return
+    check_whole("n_candidates", n_candidates, 1)
+    if loss == "norm" and error_weight is not None:
+        raise InputError(
+            f'n_candidates must be None with loss="norm" and an error_weight, got {n_candidates}',
+            parameter="n_candidates",
+        )
+
+
+def _with_candidates(
+    blocks: BlockProblem, n_candidates: int, parts: Computation, team: ThreadTeam
+) -> BlockProblem:
+    samples, atoms = blocks.samples, blocks.atoms
+    stored = parts.get(
+        "candidates",
+        lambda: find_candidates(samples, atoms, blocks.excluded, n_candidates, team).to_state(),
+    )
+    return replace(blocks, candidates=Candidates.from_state(stored, len(samples), len(atoms)))
 
 
 def _finished_parts(
