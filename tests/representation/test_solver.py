@@ -173,11 +173,11 @@ def test_permuting_the_samples_permutes_z():
         {(scheduling, "PART_OF_FREE_MEMORY"): 0},
         {(scheduling, "_MAX_BLOCK_ROWS"): 7},
         {(_blocks, "FIRST_CAPACITY"): 32},
-        {(_blocks, "_FIRST_WORKING_SET"): 2},
+        {(_blocks, "FIRST_WORKING_SET"): 2},
         {
             (scheduling, "PART_OF_FREE_MEMORY"): 1e-4,
             (scheduling, "_MAX_BLOCK_ROWS"): 11,
-            (_blocks, "_FIRST_WORKING_SET"): 3,
+            (_blocks, "FIRST_WORKING_SET"): 3,
         },
     ],
     ids=lambda constants: ", ".join(f"{name}={value}" for (_, name), value in constants.items()),

@@ -144,7 +144,7 @@ class GroupProblem:
         block = block_at_zero(
             self.samples, self.excluded, critical, lengths, self.problem, correlations[0], capacity
         )
-        doubtful = critical <= norms.max() * correlations_of_rounding(lengths, self.samples.dtype)
+        in_rounding = critical <= norms.max() * correlations_of_rounding(lengths, self.samples.dtype)
         workspace = _kernels.workspace(self.atoms, capacity)
         for products, (rows, atoms) in zip(correlations, self.groups, strict=True):
             own = self.atoms[atoms]
@@ -152,7 +152,7 @@ class GroupProblem:
             part = _kernels.Block(*(array[rows] for array in block))._replace(
                 correlations=products, correlation_rows=np.arange(len(products))
             )
-            new = np.flatnonzero((part.status == _kernels.NEW) & ~doubtful[rows])
+            new = np.flatnonzero((part.status == _kernels.NEW) & ~in_rounding[rows])
             shared = shared_by(dictionary, self.problem, self.tol)
             _kernels.solve(new, workspace, shared, part, min(FIRST_WORKING_SET, len(own)))
         return block
