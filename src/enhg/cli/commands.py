@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 import enhg
-from enhg.cli import demonstration, reading, steps, summary
+from enhg.cli import demonstration, labeling, reading, steps, summary
 from enhg.cli.options import (
     Alpha,
     CheckpointFolder,
@@ -365,6 +365,9 @@ def predict(
         steps.write_report(stages, folder, run, samples, saved, summary.rows(run))
         files = _written(folder)
     steps.print_results(stages, out, run, files)
+
+
+app.command()(labeling.label)
 
 
 @app.command("features")

@@ -54,7 +54,7 @@ def _check_nonnegative(value: float) -> float:
     return value
 
 
-def _whole(low: int, high: int | None = None) -> Callable[[int | None], int | None]:
+def whole(low: int, high: int | None = None) -> Callable[[int | None], int | None]:
     """Make a check of whole numbers from `low` on, and up to `high` if given; None is accepted."""
 
     def check(value: int | None) -> int | None:
@@ -274,7 +274,7 @@ Members = Annotated[
     int | None,
     typer.Option(
         "--members",
-        callback=_whole(1),
+        callback=whole(1),
         metavar="N",
         help="One hyperedge for each sample, with the N largest coefficients. By default three, "
         "with 5, 7 and 10.",
@@ -300,7 +300,7 @@ Preprocessing = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(callback=_whole(1), metavar="N", help="Threads; all cores if not given."),
+    typer.Option(callback=whole(1), metavar="N", help="Threads; all cores if not given."),
 ]
 MemoryBudget = Annotated[
     int | None,
@@ -330,7 +330,7 @@ Dask = Annotated[
 Seed = Annotated[
     int,
     typer.Option(
-        callback=_whole(0, 2**32 - 1), metavar="N", help="Seed of the random number generator."
+        callback=whole(0, 2**32 - 1), metavar="N", help="Seed of the random number generator."
     ),
 ]
 Overwrite = Annotated[
@@ -343,7 +343,7 @@ Json = Annotated[
 Suggest = Annotated[
     int | None,
     typer.Option(
-        callback=_whole(1),
+        callback=whole(1),
         metavar="N",
         help="Write suggestions.csv: the N samples to label next, best first.",
     ),

@@ -28,8 +28,8 @@ from enhg.run import Model, Run, fitted_structure
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
 _SCRIPTS = (
-    "page.js", "pictures.js", "lists.js", "groups.js", "search.js", "review.js", "panel.js",
-    "map.js", "drawings.js", "start.js",
+    "tools.js", "page.js", "pictures.js", "lists.js", "groups.js", "search.js", "review.js",
+    "panel.js", "map.js", "drawings.js", "start.js",
 )  # fmt: skip
 
 

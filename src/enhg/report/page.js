@@ -1,4 +1,3 @@
-"use strict";
 // The page is drawn from the JSON in #data. A sample is identified by its position in the columns
 // of `data.samples`; those before `data.pictured` have a picture and, if fitted, a hyperedge.
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -13,26 +12,8 @@ const groupNoun = clustered ? "cluster" : "class";
 const groupNouns = clustered ? "clusters" : "classes";
 const root = document.documentElement;
 
-const $ = (id) => document.getElementById(id);
-
-/** An element with properties, and texts or elements inside; texts are never parsed as HTML. */
-function make(tag, properties = {}, ...inside) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name in element) element[name] = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...inside.filter((part) => part !== null));
-  return element;
-}
-
-const number = (n) => (n < 10000 ? `${n}` : `${n}`.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
-const counted = (n, word) => `${number(n)} ${word}${n === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
-const percent = (share) => (share >= 0.995 && share < 1 ? "over 99\u202f%"
-  : `${(100 * share).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u202f%`);
 const score = (value) => value.toFixed(2);
 const signed = (z) => `${z < 0 ? "−" : "+"}${Math.abs(z).toFixed(3)}`;
-const range = (n) => Array.from({ length: n }, (_, i) => i);
 const lighter = (at) => `color-mix(in oklab, ${color(at)} 72%, white)`; // on a dark background
 const color = (at) => data.colors[at % data.colors.length];
 const dot = (at) => {

@@ -1,0 +1,1 @@
+"""Labels given by a person, one action at a time, and what follows from them."""

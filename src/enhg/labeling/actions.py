@@ -1,0 +1,258 @@
+"""What a person does to labels: actions, their effects, and undoing them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg.exceptions import InputError
+
+Kind: TypeAlias = Literal["name", "mark", "clear", "rename", "undo", "redo"]
+Origin: TypeAlias = Literal[
+    "given", "cluster", "selection", "question", "predictions", "contradiction"
+]
+Mark: TypeAlias = Literal["none of these", "unsure", "two things"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+MARKS: tuple[Mark, ...] = get_args(Mark)
+MAX_CLASSES = 1000
+_MAX_NAME = 100  # characters
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action, which may concern many images.
+
+    Attributes
+    ----------
+    key : str
+        Identifies the action: the same key twice is one action.
+    kind : str
+        "name" gives the rows the class `label`, "mark" the mark `label`, "clear" takes both away;
+        "rename" gives the class `previous` the name `label`, and joins two classes where that is
+        the name of another one; "undo" takes the last action back that still has its effect,
+        "redo" makes the last "undo" ineffective.
+    rows : tuple of int
+        The images concerned, by their row.
+    label : str
+    previous : str
+    origin : str
+        Where the rows were chosen: labels "given" in a file, a "cluster", a "selection", a
+        "question", "predictions" that were accepted, or a "contradiction".
+    predicted : tuple of str
+        For every row of a question to random images, the class that was predicted, which was not
+        shown; "" for none. Empty otherwise.
+    time : str
+    """
+
+    key: str
+    kind: Kind
+    rows: tuple[int, ...] = ()
+    label: str = ""
+    previous: str = ""
+    origin: Origin = "selection"
+    predicted: tuple[str, ...] = ()
+    time: str = ""
+
+    @classmethod
+    def from_json(cls, value: Any, n_rows: int) -> Self:
+        """Make an action of what a page sent or a log has; raise InputError if it is not one."""
+        if not isinstance(value, Mapping):
+            raise InputError("an action must be a JSON object")
+        unknown = set(value) - set(cls.__dataclass_fields__)
+        if unknown:
+            raise InputError(f"an action has no {sorted(map(str, unknown))[0]}")
+        rows, predicted = value.get("rows", ()), value.get("predicted", ())
+        texts = {name: value.get(name, default) for name, default in _TEXTS.items()}
+        for name, text in texts.items():
+            if not isinstance(text, str):
+                raise InputError(f"{name} of an action must be text, got {text!r}")
+        if texts["kind"] not in KINDS:
+            raise InputError(f"kind of an action must be one of {KINDS}, got {texts['kind']!r}")
+        if texts["origin"] not in ORIGINS:
+            raise InputError(f"origin of an action must be one of {ORIGINS}")
+        if not texts["key"] or len(texts["key"]) > _MAX_NAME:
+            raise InputError(f"key of an action must have 1 to {_MAX_NAME} characters")
+        if not _are_rows(rows, n_rows):
+            raise InputError(f"rows of an action must be different whole numbers below {n_rows}")
+        if not isinstance(predicted, Sequence) or not all(isinstance(p, str) for p in predicted):
+            raise InputError("predicted of an action must be a list of names")
+        action = cls(rows=tuple(rows), predicted=tuple(predicted), **texts)
+        action._check()
+        return action
+
+    def _check(self) -> None:
+        if self.kind in ("name", "mark", "clear") and not self.rows:
+            raise InputError("choose at least one image first")
+        if self.kind in ("name", "rename") and self.label != class_name(self.label):
+            raise InputError(f"{self.label!r} cannot be the name of a class")
+        if self.kind == "mark" and self.label not in MARKS:
+            raise InputError(f"a mark must be one of {MARKS}, got {self.label!r}")
+        if self.predicted and len(self.predicted) != len(self.rows):
+            raise InputError("predicted of an action must have a name for every row")
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` makes the action of: the fields that are not empty."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in fields.items() if value not in ("", ())}
+
+
+_TEXTS = {
+    "key": "", "kind": "", "label": "", "previous": "", "origin": "selection", "time": "",
+}  # fmt: skip
+
+
+def _are_rows(rows: Any, n_rows: int) -> bool:
+    if not isinstance(rows, list | tuple):
+        return False
+    whole = all(type(row) is int and 0 <= row < n_rows for row in rows)
+    return whole and len(set(rows)) == len(rows)
+
+
+def class_name(text: str) -> str:
+    """The name of a class that a person typed: composed, without spaces around it.
+
+    Raises
+    ------
+    InputError
+        Where it is empty, too long or has characters that cannot be printed.
+    """
+    name = unicodedata.normalize("NFC", text).strip()
+    if not name or len(name) > _MAX_NAME:
+        raise InputError(f"a class must have a name of 1 to {_MAX_NAME} characters")
+    if not name.isprintable():
+        raise InputError("the name of a class must have no control characters")
+    return name
+
+
+def timestamp() -> str:
+    """The time, as text."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class _Effect:
+    """An action and what it replaced."""
+
+    action: Action
+    rows: NDArray
+    labels: NDArray
+    marks: NDArray
+    confirmed: NDArray
+    classes: tuple[str, ...]
+
+
+class Answers:
+    """What actions have made of the labels of images.
+
+    Parameters
+    ----------
+    n_rows : int
+    classes : sequence of str, optional
+        Names that are classes from the start.
+
+    Attributes
+    ----------
+    classes : list of str
+    labels : ndarray of int of shape (n_rows,)
+        The class of every image that a person decided on; −1 for none.
+    marks : ndarray of int of shape (n_rows,)
+        The place of its mark among `MARKS`; −1 for none.
+    confirmed : ndarray of bool of shape (n_rows,)
+        Whether its label was given to it alone, or repeated against its neighbors.
+    """
+
+    def __init__(self, n_rows: int, classes: Iterable[str] = ()) -> None:
+        self.classes = list(dict.fromkeys(map(class_name, classes)))
+        self.labels = np.full(n_rows, -1, np.int16)
+        self.marks = np.full(n_rows, -1, np.int8)
+        self.confirmed = np.zeros(n_rows, bool)
+        self._effects: list[_Effect] = []
+        self._undone: list[Action] = []
+        self._keys: set[str] = set()
+
+    @property
+    def done(self) -> list[Action]:
+        """The actions that have an effect, in their order."""
+        return [effect.action for effect in self._effects]
+
+    @property
+    def undone(self) -> list[Action]:
+        """The actions that "redo" would make again, the next one last."""
+        return list(self._undone)
+
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """The images that a person decided on: with a label or a mark."""
+        return (self.labels >= 0) | (self.marks >= 0)
+
+    def has(self, key: str) -> bool:
+        """Whether an action of this key was applied."""
+        return key in self._keys
+
+    def check(self, action: Action) -> None:
+        """Raise InputError if the action cannot be applied."""
+        if action.kind == "undo" and not self._effects:
+            raise InputError("there is nothing to undo")
+        if action.kind == "redo" and not self._undone:
+            raise InputError("there is nothing to redo")
+        if action.kind == "rename" and action.previous not in self.classes:
+            raise InputError(f"there is no class {action.previous!r}")
+        new = action.kind == "name" and action.label not in self.classes
+        if new and len(self.classes) >= MAX_CLASSES:
+            raise InputError(f"there are {MAX_CLASSES} classes already")
+
+    def apply(self, action: Action) -> None:
+        """Apply an action, once."""
+        if self.has(action.key):
+            return
+        self.check(action)
+        self._keys.add(action.key)
+        if action.kind == "undo":
+            self._take_back()
+        elif action.kind == "redo":
+            self._do(self._undone.pop())
+        else:
+            self._undone.clear()
+            self._do(action)
+
+    def _do(self, action: Action) -> None:
+        rows = np.array(action.rows, np.int64)
+        if action.kind == "rename":
+            rows = np.flatnonzero(self.labels >= 0)
+        before = (self.labels[rows], self.marks[rows], self.confirmed[rows], tuple(self.classes))
+        self._effects.append(_Effect(action, rows, *before))
+        if action.kind == "rename":
+            self._rename(action.previous, action.label)
+            return
+        self.labels[rows], self.marks[rows] = -1, -1
+        self.confirmed[rows] = action.origin == "contradiction" or len(rows) == 1
+        if action.kind == "mark":
+            self.marks[rows] = MARKS.index(action.label)
+        if action.kind == "name":
+            if action.label not in self.classes:
+                self.classes.append(action.label)
+            self.labels[rows] = self.classes.index(action.label)
+
+    def _rename(self, previous: str, name: str) -> None:
+        at = self.classes.index(previous)
+        if name not in self.classes:
+            self.classes[at] = name
+        elif name != previous:
+            self.labels[self.labels == at] = self.classes.index(name)
+            self.labels[self.labels > at] -= 1
+            del self.classes[at]
+
+    def _take_back(self) -> None:
+        effect = self._effects.pop()
+        self.labels[effect.rows], self.marks[effect.rows] = effect.labels, effect.marks
+        self.confirmed[effect.rows] = effect.confirmed
+        self.classes = list(effect.classes)
+        self._undone.append(effect.action)

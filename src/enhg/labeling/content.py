@@ -1,0 +1,74 @@
+"""What the page of a labeling session shows, as JSON."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._version import __version__
+from enhg.labeling.actions import MARKS, Action
+from enhg.labeling.session import LabelingSession
+
+
+def session_content(session: LabelingSession) -> dict[str, Any]:
+    """What stays the same during a session: the images, their clusters and the map."""
+    model = session.model
+    return {
+        "version": __version__,
+        "names": session.names,
+        "clusters": [
+            np.flatnonzero(model.labels_ == c)[
+                np.argsort(-model.confidence_[model.labels_ == c], kind="stable")
+            ].tolist()
+            for c in range(model.n_clusters_)
+        ],
+        "places": packed(session.places.astype(np.float32)),
+        "marks": list(MARKS),
+    }
+
+
+def session_state(session: LabelingSession) -> dict[str, Any]:
+    """What changes with every action."""
+    answers, predictions = session.answers, session.predictions
+    return {
+        "version": session.version,
+        "classes": answers.classes,
+        "labels": packed(answers.labels),
+        "marks": packed(answers.marks),
+        "predicted": packed(predictions.codes.astype(np.int16)),
+        "confidence": packed(np.floor(255 * predictions.confidence).astype(np.uint8)),
+        "history": [[step.settled, step.checked, step.right] for step in session.history],
+        "undo": _described(answers.done[-1:]),
+        "redo": _described(answers.undone[-1:]),
+    }
+
+
+def next_steps(session: LabelingSession) -> dict[str, Any]:
+    """The questions, and the labels that neighbors contradict."""
+    return {
+        "version": session.version,
+        "questions": session.questions,
+        "hidden": session.random_questions,
+        "contradictions": session.contradictions,
+    }
+
+
+def packed(array: NDArray) -> str:
+    """Numbers as Base64 of their bytes, the smallest byte first."""
+    return b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()
+
+
+def _described(actions: list[Action]) -> str:
+    """What an action does, in a few words; "" for none."""
+    if not actions:
+        return ""
+    action = actions[0]
+    images = "1 image" if len(action.rows) == 1 else f"{len(action.rows)} images"
+    if action.kind == "rename":
+        return f"rename {action.previous} to {action.label}"
+    if action.kind == "clear":
+        return f"clear {images}"
+    return f"{action.label}: {images}"

@@ -1,0 +1,92 @@
+"""Pictures of the images of a labeling session."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from enhg._optional import require
+from enhg.exceptions import InputError
+from enhg.io import Samples
+from enhg.io._base import Skipped
+from enhg.io._decoding import load_pillow, read_image
+
+_PREVIEW_SIDE = 1024  # pixels
+
+
+class Pictures:
+    """Small and large pictures of samples that are images.
+
+    Parameters
+    ----------
+    samples : Samples
+    """
+
+    def __init__(self, samples: Samples) -> None:
+        if samples.photos is None and samples.image_shape is None:
+            raise InputError(
+                f"{samples.source}: a person can only label what can be seen, got samples without "
+                "images; give their folder as images",
+                parameter="images",
+            )
+        load_pillow()
+        self.samples = samples
+        if samples.photos is None:
+            self._low, self._high = float(samples.X.min()), float(samples.X.max())
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """Width and height of every small picture."""
+        photos = self.samples.photos
+        if photos is None:
+            height, width = self.samples.image_shape[:2]  # type: ignore[index]
+            return [(width, height)] * len(self.samples.X)
+        longer = [160 / max(size) for size in photos.sizes]
+        return [
+            (max(1, round(w * min(1, scale))), max(1, round(h * min(1, scale))))
+            for (w, h), scale in zip(photos.sizes, longer, strict=True)
+        ]
+
+    def small(self, row: int) -> tuple[bytes, str]:
+        """The picture for a sheet, and its media type."""
+        if self.samples.photos is not None:
+            return self.samples.photos.thumbnails[row], "image/jpeg"
+        return self._drawn(row), "image/png"
+
+    def large(self, row: int) -> tuple[bytes, str]:
+        """A larger picture; FileNotFoundError if its file is no longer there."""
+        if self.samples.photos is None:
+            return self.small(row)
+        file = self.samples.photos.files[row]
+        read = read_image(file, _preview, _PREVIEW_SIDE)
+        if isinstance(read, Skipped):
+            raise FileNotFoundError(f"{file}: {read.reason}")
+        return read.value, "image/jpeg"
+
+    def _drawn(self, row: int) -> bytes:
+        """A row of pixels as PNG."""
+        shape = self.samples.image_shape
+        assert shape is not None
+        span = self._high - self._low or 1.0
+        pixels = np.rint(255 * (self.samples.X[row].astype(float) - self._low) / span)
+        image = np.clip(pixels, 0, 255).astype(np.uint8).reshape(shape)
+        if image.ndim == 3:
+            image = image[..., :3] if shape[2] >= 3 else image.mean(axis=2).astype(np.uint8)
+        return _encoded(require("PIL.Image", "images").fromarray(image), "PNG")
+
+
+def _preview(image: Any) -> bytes:
+    small = image.copy()
+    small.thumbnail((_PREVIEW_SIDE, _PREVIEW_SIDE))
+    if small.mode == "F":
+        values = np.nan_to_num(np.asarray(small, dtype=float))
+        values = 255 * (values - values.min()) / (np.ptp(values) or 1)
+        small = require("PIL.Image", "images").fromarray(np.uint8(values))
+    return _encoded(small.convert("RGB"), "JPEG", quality=88)
+
+
+def _encoded(image: Any, kind: str, **options: Any) -> bytes:
+    buffer = BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()

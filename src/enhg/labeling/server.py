@@ -1,0 +1,194 @@
+"""The page of a labeling session, served to a browser on the same machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from hmac import compare_digest
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from enhg.exceptions import InputError
+from enhg.labeling.actions import Action
+from enhg.labeling.content import next_steps, session_content, session_state
+from enhg.labeling.export import Exporter
+from enhg.labeling.pictures import Pictures
+from enhg.labeling.session import LabelingSession
+
+_PAGE = "label.html"
+_TYPES = {"html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript"}
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_MAX_BODY = 4_000_000  # bytes: an action on some hundred thousand images
+
+Handler = Callable[[Request, Any], Response]
+
+
+def make_app(
+    session: LabelingSession, pictures: Pictures, exporter: Exporter, token: str, port: int
+) -> Starlette:
+    """The application that serves a session, under the path /TOKEN/.
+
+    Parameters
+    ----------
+    session : LabelingSession
+    pictures : Pictures
+    exporter : Exporter
+    token : str
+        Without it in the address nothing is served.
+    port : int
+        Of the address that the browser asks; others are refused.
+    """
+    pages = _Pages(session, pictures, exporter)
+    guard = _Guard(token, port)
+    routes = [
+        ("", pages.page, "GET"),
+        ("static/{name}", pages.static, "GET"),
+        ("content", pages.content, "GET"),
+        ("state", pages.state, "GET"),
+        ("next", pages.next, "GET"),
+        ("picture/{row:int}", pages.picture, "GET"),
+        ("preview/{row:int}", pages.preview, "GET"),
+        ("act", pages.act, "POST"),
+        ("export", pages.export, "POST"),
+    ]
+    return Starlette(
+        routes=[
+            Route(f"/{{token}}/{path}", guard.guarded(handler), methods=[method])
+            for path, handler, method in routes
+        ]
+    )
+
+
+class _Guard:
+    """Lets only pages of this server ask for anything."""
+
+    def __init__(self, token: str, port: int) -> None:
+        self.token = token
+        self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+
+    def guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            response = self._refused(request) or await _answered(handler, request)
+            response.headers.update(_HEADERS)
+            response.headers.setdefault("Cache-Control", "no-store")
+            return response
+
+        return answer
+
+    def _refused(self, request: Request) -> Response | None:
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        allowed = host in self.hosts and origin in (None, f"http://{host}")
+        if request.method == "POST":
+            allowed &= origin is not None
+            allowed &= request.headers.get("content-type", "").startswith("application/json")
+        if not compare_digest(request.path_params["token"].encode(), self.token.encode()):
+            allowed = False
+        return None if allowed else _error("this address is not known", 403)
+
+
+async def _answered(handler: Handler, request: Request) -> Response:
+    body = None
+    if request.method == "POST":
+        try:
+            body = await _body(request)
+        except ValueError:
+            return _error("the request is not JSON, or too long", 400)
+    try:
+        answer = await run_in_threadpool(handler, request, body)
+    except InputError as error:
+        return _error(str(error), 400)
+    except FileNotFoundError as error:
+        return _error(str(error), 404)
+    return answer
+
+
+async def _body(request: Request) -> Any:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _MAX_BODY:
+            raise ValueError
+        parts.append(part)
+    return json.loads(b"".join(parts))
+
+
+def _error(message: str, status: int) -> Response:
+    return JSONResponse({"error": message}, status)
+
+
+class _Pages:
+    """Answers to requests."""
+
+    def __init__(self, session: LabelingSession, pictures: Pictures, exporter: Exporter) -> None:
+        self.session, self.pictures, self.exporter = session, pictures, exporter
+        own = files("enhg.labeling").joinpath("page")
+        shared = files("enhg.report")
+        self.files = {name: shared.joinpath(name) for name in ("page.css", "tools.js")}
+        self.files |= {file.name: file for file in own.iterdir()}
+
+    def page(self, request: Request, body: None) -> Response:
+        return self._file(_PAGE)
+
+    def static(self, request: Request, body: None) -> Response:
+        return self._file(request.path_params["name"])
+
+    def _file(self, name: str) -> Response:
+        if name not in self.files:
+            raise FileNotFoundError(f"there is no {name}")
+        kind = _TYPES[name.rpartition(".")[2]]
+        return Response(self.files[name].read_bytes(), media_type=kind)
+
+    def content(self, request: Request, body: None) -> Response:
+        return JSONResponse(
+            session_content(self.session)
+            | {"source": self.exporter.samples.source.name, "sizes": self.pictures.sizes()}
+        )
+
+    def state(self, request: Request, body: None) -> Response:
+        if request.query_params.get("since") == str(self.session.version):
+            return Response(status_code=204)
+        return JSONResponse(session_state(self.session))
+
+    def next(self, request: Request, body: None) -> Response:
+        return JSONResponse(next_steps(self.session))
+
+    def picture(self, request: Request, body: None) -> Response:
+        return self._picture(request, self.pictures.small)
+
+    def preview(self, request: Request, body: None) -> Response:
+        return self._picture(request, self.pictures.large)
+
+    def _picture(self, request: Request, draw: Callable[[int], tuple[bytes, str]]) -> Response:
+        row = request.path_params["row"]
+        if row >= len(self.session.names):
+            raise FileNotFoundError(f"there is no image {row}")
+        content, kind = draw(row)
+        return Response(
+            content, media_type=kind, headers={"Cache-Control": "private, max-age=3600"}
+        )
+
+    def act(self, request: Request, body: Any) -> Response:
+        self.session.act(Action.from_json(body, len(self.session.names)))
+        return JSONResponse(session_state(self.session))
+
+    def export(self, request: Request, body: Any) -> Response:
+        wanted = body.get("folders") if isinstance(body, dict) else None
+        names = self.exporter.write_tables()
+        if wanted in ("links", "copies"):
+            names.append(self.exporter.write_folders(wanted))
+        names.append(self.exporter.write_classifier())
+        return JSONResponse({"folder": str(self.exporter.folder), "files": names})

@@ -1,0 +1,210 @@
+"""A labeling session: images, clusters, the actions of a person, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._checkpoint import digest
+from enhg.exceptions import InputError
+from enhg.labeling.actions import Action, Answers, timestamp
+from enhg.labeling.log import ActionLog
+from enhg.labeling.predictions import Predictions, Spreading, contradicted, own_links
+from enhg.learning.clustering import HypergraphClustering
+from enhg.learning.queries import select_queries
+from enhg.report._layout import lay_out
+
+LOG = "actions.jsonl"
+_QUESTIONS = 24
+_RANDOM_EVERY = 4  # of the questions one is of a random image, for the estimate of the accuracy
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the labels are after an action.
+
+    Attributes
+    ----------
+    actions : int
+        Number of actions that have an effect.
+    settled : int
+        Images that a person decided on.
+    checked, right : int
+        Random images that were asked about before their prediction was shown, and those of them
+        that were predicted as the person answered.
+    """
+
+    actions: int
+    settled: int
+    checked: int
+    right: int
+
+
+class LabelingSession:
+    """Labels of the images of a clustering, given by a person.
+
+    Parameters
+    ----------
+    model : HypergraphClustering
+    names : sequence of str
+        Of the images.
+    folder : Path
+        Receives the log of the actions.
+    classes : sequence of str, optional
+        Names that are classes from the start.
+    given : sequence of str, optional
+        Labels that are known, "" for none; the first action of a new log.
+    """
+
+    def __init__(
+        self,
+        model: HypergraphClustering,
+        names: Sequence[str],
+        folder: Path,
+        classes: Iterable[str] = (),
+        given: Sequence[str] | None = None,
+    ) -> None:
+        self.model, self.names = model, list(names)
+        self._lock = RLock()
+        self._spreading = Spreading(model.graph_)
+        self._log = ActionLog(folder / LOG, {"images": len(self.names), "names": self._fingerprint})
+        try:
+            self.answers = Answers(len(self.names), classes)
+            self.history = [self._progress()]
+            for line in self._log:
+                self._apply(Action.from_json(line, len(self.names)))
+            if given is not None and not self.answers.done:
+                self._give(given)
+        except BaseException:
+            self._log.close()
+            raise
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return digest(np.array(self.names, dtype=str))
+
+    def _give(self, given: Sequence[str]) -> None:
+        labels = np.array(given, dtype=str)
+        for name in dict.fromkeys(labels[labels != ""].tolist()):
+            rows = tuple(np.flatnonzero(labels == name).tolist())
+            self.act(Action(f"given {name}", "name", rows, name, origin="given"))
+
+    def act(self, action: Action) -> None:
+        """Write an action to the log, then apply it; the same action again has no effect."""
+        with self._lock:
+            if self.answers.has(action.key):
+                return
+            self.answers.check(action)
+            if action.origin == "question" and action.kind == "name":
+                action = self._with_predictions(action)
+            elif action.predicted:
+                raise InputError("predictions belong to questions")
+            action = replace(action, time=timestamp())
+            self._log.append(action.to_json())
+            self._apply(action)
+
+    def _with_predictions(self, action: Action) -> Action:
+        """The answer to a question, with what was predicted if it was of random images."""
+        if not set(action.rows) <= set(self.random_questions):
+            return replace(action, predicted=())
+        codes = self.predictions.codes[list(action.rows)]
+        names = tuple("" if code < 0 else self.answers.classes[code] for code in codes)
+        return replace(action, predicted=names)
+
+    def _apply(self, action: Action) -> None:
+        with self._lock:
+            self.answers.apply(action)
+            for name in ("predictions", "questions", "random_questions", "contradictions"):
+                self.__dict__.pop(name, None)
+            self.history.append(self._progress())
+
+    def _progress(self) -> Progress:
+        done = self.answers.done
+        checks = [predicted == action.label for action in done for predicted in action.predicted]
+        settled = int(self.answers.settled.sum())
+        return Progress(len(done), settled, len(checks), sum(checks))
+
+    @property
+    def version(self) -> int:
+        """Number of actions in the log."""
+        return len(self.history) - 1
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """What the labels of the person say about all images."""
+        with self._lock:
+            return self._spreading.predict(self.answers.labels, len(self.answers.classes))
+
+    @cached_property
+    def random_questions(self) -> list[int]:
+        """Images drawn at random from those that nobody decided on, whose prediction is hidden."""
+        open_rows = np.flatnonzero(~self.answers.settled)
+        rng = np.random.RandomState(self.history[-1].checked)
+        return rng.permutation(open_rows)[: _QUESTIONS // _RANDOM_EVERY].tolist()
+
+    @cached_property
+    def questions(self) -> list[int]:
+        """Images to ask about next: the most informative, and some random ones between them."""
+        with self._lock:
+            settled, spectrum = np.flatnonzero(self.answers.settled), self.model.spectrum_
+            n_open = len(self.names) - len(settled)
+            if n_open == 0:
+                return []
+            k = max(self.model.n_clusters_, len(self.answers.classes))
+            chosen = select_queries(
+                spectrum, k, settled, self.predictions.ambiguity, min(_QUESTIONS, n_open)
+            ).tolist()
+            if self.predictions.confidence.any():
+                for place, row in enumerate(self.random_questions):
+                    chosen.insert((place + 1) * _RANDOM_EVERY - 1, row)
+            return list(dict.fromkeys(chosen))[:_QUESTIONS]
+
+    @cached_property
+    def contradictions(self) -> list[tuple[int, int]]:
+        """Images whose label their neighbors contradict, with the class that these have."""
+        labels, confirmed = self.answers.labels, self.answers.confirmed
+        rows, classes = contradicted(
+            self.model.graph_, labels, len(self.answers.classes), self._own_links
+        )
+        pairs = zip(rows.tolist(), classes.tolist(), strict=True)
+        return [(row, code) for row, code in pairs if not confirmed[row]]
+
+    @cached_property
+    def places(self) -> NDArray:
+        """Places of the images on the map, in [0, 1]²."""
+        return lay_out(self.model.embedding_)
+
+    @cached_property
+    def _own_links(self) -> NDArray:
+        return own_links(self.model.graph_)
+
+    def final_labels(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Names, who decided and how sure, of all images.
+
+        Returns
+        -------
+        labels : ndarray of str
+            "" where nobody decided, or for "none of these", "unsure" and "two things".
+        decided : ndarray of str
+            "person" or "model"; "" without a label or mark.
+        confidence : ndarray
+            1 where a person decided, 0 where nobody did.
+        """
+        with self._lock:
+            answers, predictions = self.answers, self.predictions
+            names = np.array([*answers.classes, ""], dtype=object)
+            settled = answers.settled
+            codes = np.where(settled, answers.labels, predictions.codes)
+            decided = np.where(settled, "person", np.where(codes >= 0, "model", ""))
+            confidence = np.where(settled, 1.0, predictions.confidence)
+            return names[codes].astype(str), decided, confidence
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()

@@ -1,0 +1,95 @@
+"""The log of actions."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from enhg.exceptions import InputError
+from enhg.labeling.log import ActionLog
+
+SUBJECT = {"images": 3}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "actions.jsonl"
+
+
+def lines(path):
+    log = ActionLog(path, SUBJECT)
+    present = list(log)
+    log.close()
+    return present
+
+
+def test_lines_are_there_again(path):
+    log = ActionLog(path, SUBJECT)
+    log.append({"name": "é\n"})
+    log.append({"b": 2})
+    log.close()
+    assert lines(path) == [{"name": "é\n"}, {"b": 2}]
+
+
+def test_a_line_that_was_cut_off_is_dropped(path):
+    """At every byte at which the writing of the last line could have been interrupted."""
+    log = ActionLog(path, SUBJECT)
+    log.append({"a": 1})
+    complete = path.stat().st_size
+    log.append({"b": "some text"})
+    log.close()
+    content = path.read_bytes()
+    for size in range(complete, len(content)):
+        path.write_bytes(content[:size])
+        assert lines(path) == [{"a": 1}]
+        assert path.read_bytes() == content[:complete]
+    path.write_bytes(content)
+    assert lines(path) == [{"a": 1}, {"b": "some text"}]
+
+
+def test_other_images_and_damage_are_refused(path):
+    ActionLog(path, SUBJECT).close()
+    with pytest.raises(InputError, match="other images"):
+        ActionLog(path, {"images": 4})
+    with path.open("a") as stream:
+        stream.write("{broken\n")
+    with pytest.raises(InputError, match="line 2 is damaged"):
+        ActionLog(path, SUBJECT)
+
+
+def test_two_processes_do_not_share_it(path):
+    log = ActionLog(path, SUBJECT)
+    code = (
+        "from pathlib import Path; from enhg.labeling.log import ActionLog; "
+        f"ActionLog(Path({str(path)!r}), {SUBJECT!r})"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "another enhg label works on it" in other.stderr
+    log.close()
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_full_disk_leaves_no_part_of_a_line(path, monkeypatch):
+    log = ActionLog(path, SUBJECT)
+    write = os.write
+
+    def full(file, content):
+        write(file, content[:5])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(InputError, match="No space left"):
+        log.append({"a": 1})
+    monkeypatch.undo()
+    log.append({"b": 2})
+    log.close()
+    assert [json.loads(line) for line in path.read_text().splitlines()][1:] == [{"b": 2}]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    with pytest.raises(InputError, match="cannot be written"):
+        ActionLog(tmp_path / "missing" / "actions.jsonl", SUBJECT)
