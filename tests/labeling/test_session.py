@@ -1,0 +1,174 @@
+"""A labeling session: what follows from the actions of a person."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from digit_labels import TRUTH, N, act, name_clusters
+
+from enhg import HypergraphClassifier
+from enhg.exceptions import InputError
+from enhg.labeling.actions import Action
+from enhg.labeling.predictions import Spreading, contradicted, own_links
+
+
+def test_labels_spread(session):
+    assert (session.predictions.codes == -1).all()
+    for row in session.questions:
+        act(session, "name", [row], TRUTH[row], origin="question")
+    for row in session.questions:
+        act(session, "name", [row], TRUTH[row], origin="question")
+    labels, decided, confidence = session.final_labels()
+    assert (labels == TRUTH).mean() > 0.85
+    assert (decided == "person").sum() == 48
+    assert (confidence[decided == "person"] == 1).all()
+    assert (confidence[decided == "model"] < 1).all()
+
+
+def test_predictions_are_those_of_the_classifier(session, clustering):
+    """Which spreads labels by the same diffusion, more exactly, without a second copy of code."""
+    rng = np.random.default_rng(0)
+    given = np.where(rng.random(N) < 0.1, TRUTH, "")
+    names = sorted(set(given) - {""})
+    codes = np.array([names.index(label) if label else -1 for label in given], np.int16)
+    predictions = Spreading(clustering.graph_).predict(codes, len(names))
+    classifier = HypergraphClassifier(structure=clustering.graph_, method="diffusion")
+    classifier.fit(np.zeros((N, 1)), given)
+    expected = classifier.label_distributions_
+    open_rows = given == ""
+    agree = predictions.codes[open_rows] == expected.argmax(axis=1)[open_rows]
+    assert agree.mean() > 0.99
+    np.testing.assert_allclose(predictions.confidence, expected.max(axis=1), atol=0.1)
+
+
+def test_only_changed_classes_are_diffused(clustering, monkeypatch):
+    from enhg.labeling import predictions
+
+    widths, original = [], predictions.diffuse
+
+    def counting(theta, Y, *args, **options):
+        widths.append(Y.shape[1])
+        return original(theta, Y, *args, **options)
+
+    monkeypatch.setattr(predictions, "diffuse", counting)
+    spreading, labels = Spreading(clustering.graph_), np.full(N, -1, np.int16)
+    labels[:50] = np.arange(50) % 5
+    spreading.predict(labels, 5)
+    labels[60] = 2
+    changed = spreading.predict(labels, 5)
+    labels[70], before = 2, changed.confidence
+    labels[70] = -1
+    again = spreading.predict(labels, 5)
+    assert widths == [5, 1]
+    np.testing.assert_array_equal(again.confidence, before)
+
+
+def test_one_class_decides_nothing(session):
+    act(session, "name", [0, 1], "a")
+    assert (session.predictions.codes == -1).all()
+
+
+def test_the_log_is_the_session(open_session, tmp_path):
+    session = open_session()
+    name_clusters(session)
+    act(session, "undo")
+    act(session, "mark", [3], "two things")
+    act(session, "undo")
+    act(session, "redo")
+    state = (session.answers.labels.tolist(), session.answers.marks.tolist(), session.history)
+    session.close()
+    again = open_session()
+    assert (again.answers.labels.tolist(), again.answers.marks.tolist(), again.history) == state
+    act(again, "undo")
+    assert again.answers.marks[3] == -1
+
+
+def test_an_action_that_is_not_written_has_no_effect(session, monkeypatch):
+    def full(line):
+        raise InputError("no space left")
+
+    monkeypatch.setattr(session._log, "append", full)
+    with pytest.raises(InputError):
+        act(session, "name", [0], "a")
+    assert not session.answers.settled.any()
+    assert session.version == 0
+
+
+def test_given_labels_are_the_first_actions(open_session):
+    given = np.where(np.arange(N) < 20, TRUTH, "")
+    session = open_session(given=given.tolist(), classes=["9", "zebra"])
+    assert session.answers.classes[:2] == ["9", "zebra"]
+    assert list(np.flatnonzero(session.answers.settled)) == list(range(20))
+    session.close()
+    again = open_session(given=given.tolist(), classes=["9", "zebra"])
+    assert again.version == session.version
+
+
+def test_the_estimate_counts_random_questions_only(session):
+    """Those that were predicted and not shown: the accuracy of these is that of all images."""
+    assert session.history[-1].checked == 0
+    name_clusters(session)
+    for cluster in range(5):
+        act(session, "clear", np.flatnonzero(session.model.labels_ == cluster)[3:])
+    informative = next(row for row in session.questions if row not in session.random_questions)
+    act(session, "name", [informative], TRUTH[informative], origin="question")
+    assert session.history[-1].checked == 0
+    for _ in range(30):
+        row = session.random_questions[0]
+        expected = session.answers.classes[session.predictions.codes[row]] == TRUTH[row]
+        right = session.history[-1].right
+        act(session, "name", [row], TRUTH[row], origin="question")
+        assert session.history[-1].right == right + expected
+    assert session.history[-1].checked == 30
+    assert session.history[-1].right > 20
+
+
+def test_predictions_cannot_be_sent(session):
+    with pytest.raises(InputError, match="belong to questions"):
+        session.act(Action("k", "name", (0,), "a", predicted=("a",)))
+
+
+def test_questions_end(session):
+    act(session, "name", range(N - 3), "a")
+    assert sorted(session.questions) == [N - 3, N - 2, N - 1]
+    act(session, "mark", range(N - 3, N), "unsure")
+    assert session.questions == []
+
+
+def test_contradicted_labels_are_asked_for_again_once(session):
+    name_clusters(session)
+    answers = session.answers
+    right = np.array(answers.classes)[answers.labels] == TRUTH
+    core = np.argsort(np.where(right, -session.model.confidence_, 1))[:20]
+    wrong = core[:3]
+    for row in wrong:
+        other = next(name for name in answers.classes if name != TRUTH[row])
+        act(session, "name", [row, core[10]], other)
+        act(session, "name", [core[10]], TRUTH[core[10]])
+    asked = dict(session.contradictions)
+    assert set(wrong.tolist()) <= set(asked)
+    assert [answers.classes[asked[row]] for row in wrong] == TRUTH[wrong].tolist()
+    kept = answers.classes[answers.labels[wrong[0]]]
+    act(session, "name", [wrong[0]], kept, origin="contradiction")
+    assert wrong[0] not in dict(session.contradictions)
+    assert answers.classes[answers.labels[wrong[0]]] == kept
+
+
+def test_contradictions_are_links_to_another_class(clustering):
+    """Against the clique expansion, without the diagonal, computed densely."""
+    graph, rng = clustering.graph_, np.random.default_rng(0)
+    labels = np.where(rng.random(N) < 0.7, rng.integers(3, size=N), -1)
+    links = graph.clique_expansion().toarray()
+    np.testing.assert_allclose(own_links(graph), graph.vertex_degrees - links.sum(axis=1))
+    Y = (labels[:, None] == np.arange(3)).astype(float)
+    sums = links @ Y
+    expected = [
+        row
+        for row in np.flatnonzero(labels >= 0)
+        if sums[row].sum() > 0
+        and sums[row].argmax() != labels[row]
+        and sums[row].max() > 0.5 * sums[row].sum()
+    ]
+    rows, classes = contradicted(graph, labels, 3, own_links(graph))
+    assert sorted(rows) == expected
+    assert all(sums[row].argmax() == code for row, code in zip(rows, classes, strict=True))
