@@ -44,12 +44,14 @@ def test_rename_and_join():
 def random_actions(rng, n, count):
     names = ["a", "b", "c", "d"]
     for number in range(count):
-        kind = rng.choice(KINDS, p=[0.4, 0.1, 0.1, 0.1, 0.2, 0.1])
+        kind = rng.choice(KINDS, p=[0.3, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1])
         fields = {"key": str(number), "kind": str(kind)}
-        if kind in ("name", "mark", "clear"):
+        if kind in ("name", "accept", "mark", "clear"):
             fields["rows"] = rng.permutation(n)[: rng.integers(1, n)].tolist()
         if kind in ("name", "rename"):
             fields["label"] = str(rng.choice(names))
+        if kind == "accept":
+            fields["predicted"] = rng.choice(names, len(fields["rows"])).tolist()
         if kind == "mark":
             fields["label"] = str(rng.choice(MARKS))
         if kind == "rename":
@@ -108,6 +110,7 @@ def test_the_same_key_is_one_action():
         ({"kind": "name", "rows": [1], "label": 3}, "text"),
         ({"kind": "mark", "rows": [1], "label": "odd"}, "mark"),
         ({"kind": "erase", "rows": [1]}, "kind"),
+        ({"kind": "accept", "rows": [1]}, "a name for every row"),
         ({"kind": "clear", "rows": [1], "origin": "heaven"}, "origin"),
         ({"kind": "clear", "rows": [1], "extra": 1}, "extra"),
         ({"kind": "undo", "key": ""}, "key"),
@@ -117,6 +120,18 @@ def test_wrong_actions_are_refused(fields, message):
     fields = {"key": "k", **fields} if isinstance(fields, dict) else fields
     with pytest.raises(InputError, match=message):
         Action.from_json(fields, 10)
+
+
+def test_predictions_are_accepted_in_one_action():
+    answers = answers_after(
+        name("cat", 0), name("dog", 1),
+        {"kind": "accept", "rows": [4, 5, 6], "predicted": ["dog", "cat", "dog"]},
+    )  # fmt: skip
+    assert list(answers.labels[4:7]) == [1, 0, 1]
+    answers.apply(Action("k", "undo"))
+    assert list(answers.labels[4:7]) == [-1, -1, -1]
+    with pytest.raises(InputError, match="names of classes"):
+        answers.apply(Action("l", "accept", (4,), predicted=("bird",)))
 
 
 @pytest.mark.parametrize("kind", ["undo", "redo"])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from enhg.exceptions import InputError
 
-Kind: TypeAlias = Literal["name", "mark", "clear", "rename", "undo", "redo"]
+Kind: TypeAlias = Literal["name", "accept", "mark", "clear", "rename", "undo", "redo"]
 Origin: TypeAlias = Literal[
     "given", "cluster", "selection", "question", "predictions", "contradiction"
 ]
@@ -35,7 +35,8 @@ class Action:
     key : str
         Identifies the action: the same key twice is one action.
     kind : str
-        "name" gives the rows the class `label`, "mark" the mark `label`, "clear" takes both away;
+        "name" gives the rows the class `label`, "accept" those of `predicted`, "mark" the mark
+        `label`; "clear" takes class and mark away;
         "rename" gives the class `previous` the name `label`, and joins two classes where that is
         the name of another one; "undo" takes the last action back that still has its effect,
         "redo" makes the last "undo" ineffective.
@@ -48,7 +49,7 @@ class Action:
         "question", "predictions" that were accepted, or a "contradiction".
     predicted : tuple of str
         For every row of a question to random images, the class that was predicted, which was not
-        shown; "" for none. Empty otherwise.
+        shown; "" for none. For every row of "accept" the class that was shown. Empty otherwise.
     time : str
     """
 
@@ -89,13 +90,13 @@ class Action:
         return action
 
     def _check(self) -> None:
-        if self.kind in ("name", "mark", "clear") and not self.rows:
+        if self.kind in ("name", "accept", "mark", "clear") and not self.rows:
             raise InputError("choose at least one image first")
         if self.kind in ("name", "rename") and self.label != class_name(self.label):
             raise InputError(f"{self.label!r} cannot be the name of a class")
         if self.kind == "mark" and self.label not in MARKS:
             raise InputError(f"a mark must be one of {MARKS}, got {self.label!r}")
-        if self.predicted and len(self.predicted) != len(self.rows):
+        if (self.predicted or self.kind == "accept") and len(self.predicted) != len(self.rows):
             raise InputError("predicted of an action must have a name for every row")
 
     def to_json(self) -> dict[str, Any]:
@@ -205,6 +206,8 @@ class Answers:
             raise InputError("there is nothing to redo")
         if action.kind == "rename" and action.previous not in self.classes:
             raise InputError(f"there is no class {action.previous!r}")
+        if action.kind == "accept" and not set(action.predicted) <= set(self.classes):
+            raise InputError("only names of classes can be accepted")
         new = action.kind == "name" and action.label not in self.classes
         if new and len(self.classes) >= MAX_CLASSES:
             raise InputError(f"there are {MAX_CLASSES} classes already")
@@ -240,6 +243,9 @@ class Answers:
             if action.label not in self.classes:
                 self.classes.append(action.label)
             self.labels[rows] = self.classes.index(action.label)
+        if action.kind == "accept":
+            codes = {name: code for code, name in enumerate(self.classes)}
+            self.labels[rows] = [codes[name] for name in action.predicted]
 
     def _rename(self, previous: str, name: str) -> None:
         at = self.classes.index(previous)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from enhg._version import __version__
 from enhg.labeling.actions import MARKS, Action
 from enhg.labeling.session import LabelingSession
+from enhg.plotting._drawing import COLORS
 
 
 def session_content(session: LabelingSession) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def session_content(session: LabelingSession) -> dict[str, Any]:
         ],
         "places": packed(session.places.astype(np.float32)),
         "marks": list(MARKS),
+        "colors": COLORS,
     }
 
 
@@ -69,6 +71,8 @@ def _described(actions: list[Action]) -> str:
     images = "1 image" if len(action.rows) == 1 else f"{len(action.rows)} images"
     if action.kind == "rename":
         return f"rename {action.previous} to {action.label}"
+    if action.kind == "accept":
+        return f"accept {images}"
     if action.kind == "clear":
         return f"clear {images}"
     return f"{action.label}: {images}"

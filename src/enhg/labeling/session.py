@@ -103,7 +103,7 @@ class LabelingSession:
             self.answers.check(action)
             if action.origin == "question" and action.kind == "name":
                 action = self._with_predictions(action)
-            elif action.predicted:
+            elif action.predicted and action.kind != "accept":
                 raise InputError("predictions belong to questions")
             action = replace(action, time=timestamp())
             self._log.append(action.to_json())
@@ -126,7 +126,8 @@ class LabelingSession:
 
     def _progress(self) -> Progress:
         done = self.answers.done
-        checks = [predicted == action.label for action in done for predicted in action.predicted]
+        asked = [action for action in done if action.kind == "name"]
+        checks = [predicted == action.label for action in asked for predicted in action.predicted]
         settled = int(self.answers.settled.sum())
         return Progress(len(done), settled, len(checks), sum(checks))
 
@@ -143,10 +144,14 @@ class LabelingSession:
 
     @cached_property
     def random_questions(self) -> list[int]:
-        """Images drawn at random from those that nobody decided on, whose prediction is hidden."""
-        open_rows = np.flatnonzero(~self.answers.settled)
-        rng = np.random.RandomState(self.history[-1].checked)
-        return rng.permutation(open_rows)[: _QUESTIONS // _RANDOM_EVERY].tolist()
+        """Images drawn at random from those that nobody decided on, whose prediction is hidden.
+
+        The order is always the same: an image that is asked about stays among them until it is
+        answered.
+        """
+        order = np.random.RandomState(0).permutation(len(self.names))
+        open_rows = order[~self.answers.settled[order]]
+        return open_rows[: _QUESTIONS // _RANDOM_EVERY].tolist()
 
     @cached_property
     def questions(self) -> list[int]:
