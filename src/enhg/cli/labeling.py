@@ -148,6 +148,8 @@ def _start(
     memory_budget: int | None,
 ) -> tuple[HypergraphClustering, Samples]:
     """Cluster the images, and keep the clusters in the folder of the results."""
+    from enhg.labeling.pictures import Pictures
+
     with steps.results(stages, wanted, steps.Outputs(), out, overwrite, None, None) as (
         folder,
         parts,
@@ -156,6 +158,7 @@ def _start(
         reading.check_clusters(wanted, n_clusters)
         samples = reading.read(stages, wanted)
         reading.check_clusters(wanted, n_clusters, samples)
+        Pictures(samples)  # refuses samples that cannot be seen, before they are clustered
         structure = steps.fit_structure(
             stages, samples.X, cache=wanted.cache, checkpoint=parts, preprocessing=preprocessing,
             memory_budget=memory_budget, n_jobs=wanted.jobs,
@@ -215,10 +218,13 @@ def _run(
         )
 
     labels = None if given is None else given.tolist()
+    pictures = Pictures(samples)
     session = LabelingSession(model, samples.names, out, classes, labels)
+    with stages.stage("map", "drawing the map"):
+        _ = session.places
     try:
         serve(
-            session, Pictures(samples), Exporter(session, samples, out), port=port,
+            session, pictures, Exporter(session, samples, out), port=port,
             open_browser=open_browser, announce=announce,
         )  # fmt: skip
     except KeyboardInterrupt:

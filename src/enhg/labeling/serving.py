@@ -62,6 +62,7 @@ def _listening(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((_HOST, port))
+        listening.listen()  # a browser may ask before the server has started
     except OSError as error:
         listening.close()
         raise InputError(

@@ -22,6 +22,7 @@ from enhg.report._layout import lay_out
 
 LOG = "actions.jsonl"
 _QUESTIONS = 24
+_MOST_ON_MAP = 20_000
 _RANDOM_EVERY = 4  # of the questions one is of a random image, for the estimate of the accuracy
 
 
@@ -182,8 +183,12 @@ class LabelingSession:
 
     @cached_property
     def places(self) -> NDArray:
-        """Places of the images on the map, in [0, 1]²."""
-        return lay_out(self.model.embedding_)
+        """Places of the images on the map, in [0, 1]²; of many images, NaN for all but some."""
+        points = self.model.embedding_
+        rows = np.sort(np.random.RandomState(0).permutation(len(points))[:_MOST_ON_MAP])
+        places = np.full((len(points), 2), np.nan)
+        places[rows] = lay_out(points[rows])
+        return places
 
     @cached_property
     def _own_links(self) -> NDArray:
