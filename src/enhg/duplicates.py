@@ -223,7 +223,10 @@ def _near(
     pictures: NDArray[np.uint8], sizes: NDArray[np.float64], pairs: NDArray[np.int_]
 ) -> NDArray[np.bool_]:
     """Which pairs of pictures are near-copies."""
-    contrast = np.array([_centered(picture[None]).std() for picture in pictures])
+    contrast = np.empty(len(pictures))
+    for start in range(0, len(pictures), _BATCH):
+        part = slice(start, start + _BATCH)
+        contrast[part] = _centered(pictures[part]).std(axis=(1, 2, 3))
     color = pictures.mean(axis=(2, 3))
     proportion = np.log(sizes[:, 0] / sizes[:, 1])
     small = sizes.max(axis=1, initial=0) < _SMALL
@@ -235,8 +238,9 @@ def _near(
         & (np.abs(proportion[a] - proportion[b]) <= _PROPORTION)
         & (np.abs(color[a] - color[b]).max(axis=1, initial=0) <= _MEAN_COLOR)
     )
-    for start in range(0, len(pairs), _BATCH):
-        batch = start + np.flatnonzero(near[start : start + _BATCH])
+    likely = np.flatnonzero(near)
+    for start in range(0, len(likely), _BATCH):
+        batch = likely[start : start + _BATCH]
         p, q = pictures[a[batch]], pictures[b[batch]]
         both_small = small[a[batch]] & small[b[batch]]
         same = np.einsum("ij,ij->i", _unit(p), _unit(q)) >= _SMALL_CORRELATION
@@ -248,6 +252,8 @@ def _near(
 def _fit_each_other(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Whether pictures correlate after fitting one to the other: coarsely first, then in detail."""
     near = np.zeros(len(a), dtype=bool)
+    if not len(a):
+        return near
     coarse_a, coarse_b = _reduced(a, 2), _reduced(b, 2)
     rows = np.flatnonzero(
         np.einsum("ij,ij->i", _unit(coarse_a), _unit(coarse_b)) >= _COARSE_CORRELATION
