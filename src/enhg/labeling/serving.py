@@ -44,7 +44,7 @@ def serve(
     announce : callable
         Receives the address, and whether a browser was opened.
     """
-    with _listening(port) as listening:
+    with open_port(port) as listening:
         port = listening.getsockname()[1]
         token = secrets.token_urlsafe(24)
         app = make_app(session, pictures, exporter, token, port)
@@ -56,8 +56,8 @@ def serve(
             asyncio.run(server.serve(sockets=[listening]))
 
 
-def _listening(port: int) -> socket.socket:
-    """A socket of this machine alone."""
+def open_port(port: int) -> socket.socket:
+    """A socket on which only this machine can ask; 0 is any free port."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
