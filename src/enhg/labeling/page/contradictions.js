@@ -1,0 +1,90 @@
+// --- labels that the images around them contradict ------------------------------------------------
+
+const PER_LIST = 6; // contradictions on a page
+const ALIKE = 6; // images of a class beside a contradiction
+
+const contradictions = {
+  title: "Contradictions",
+  page: 0,
+
+  start() {
+    document.querySelector("#contradictions .about").textContent =
+      "Labels that differ from most labels around them. Keep the label or change it: what you say stands, and is not asked again.";
+  },
+
+  /** The images of a class that are nearest on the map. */
+  nearest(i, code) {
+    const { places } = content;
+    const far = (j) => (places[2 * j] - places[2 * i]) ** 2 + (places[2 * j + 1] - places[2 * i + 1]) ** 2;
+    return range(content.names.length).filter((j) => j !== i && state.labels[j] === code)
+      .map((j) => [far(j), j]).sort((a, b) => a[0] - b[0]).slice(0, ALIKE).map(([, j]) => j);
+  },
+
+  open: () => steps.contradictions.filter(([i]) => state.labels[i] >= 0),
+
+  /** The card that keys are for: the one in focus, or the first. */
+  card() {
+    return document.activeElement?.closest?.(".contradiction") ?? document.querySelector("#contradicted .contradiction");
+  },
+
+  target() {
+    const card = this.card();
+    return card && steps.version === state.version
+      ? { rows: [Number(card.dataset.contradicted)], origin: "contradiction", text: "the contradicted image" } : null;
+  },
+
+  waits: () => steps.version !== state.version,
+
+  show() {
+    const open = this.open();
+    const kept = $("contradicted").contains(document.activeElement);
+    const place = [...document.querySelectorAll("#contradicted .contradiction")].indexOf(this.card());
+    const last = Math.max(0, Math.ceil(open.length / PER_LIST) - 1);
+    this.page = Math.min(this.page, last);
+    const shown = open.slice(this.page * PER_LIST, (this.page + 1) * PER_LIST);
+    const turner = (text, by, disabled) => make("button", { type: "button", className: "quiet", disabled,
+      onclick: () => { this.page += by; this.show(); } }, text);
+    $("contradicted").replaceChildren(...(open.length ? shown.map(([i, code]) => this.part(i, code))
+      : [make("p", { className: "notice" }, state.history.at(-1)[0] ? "No label is contradicted by those around it."
+        : "No labels yet.")]));
+    if (last) {
+      $("contradicted").append(make("div", { className: "pages", role: "group", ariaLabel: "Pages of contradictions" },
+        turner("← Previous", -1, this.page === 0), make("span", {}, `${this.page + 1} of ${last + 1}`),
+        turner("Next →", 1, this.page === last)));
+    }
+    const cards = document.querySelectorAll("#contradicted .contradiction");
+    if (kept && cards.length) cards[Math.min(Math.max(place, 0), cards.length - 1)].querySelector("button").focus();
+    tray.aim();
+  },
+
+  part(i, other) {
+    const own = state.labels[i];
+    const answer = (key, word, code) => make("button", { type: "button", className: "plain",
+      onclick: () => this.say(i, state.classes[code]) }, shownKey(key), `${word} `, dot(code), state.classes[code]);
+    const beside = (word, code) => make("div", { className: "alike" }, make("p", {}, word, dot(code), make("b", {}, state.classes[code])),
+      make("div", { className: "grid" }, ...this.nearest(i, code).map((j) => make("span", { className: "later", title: content.names[j] },
+        picture(j, Math.min(side(), 80))))));
+    const card = make("article", { className: "contradiction", ariaLabel: `${content.names[i]}, labeled ${state.classes[own]}, ` +
+      `around it ${state.classes[other]}` },
+      make("figure", {}, picture(i, 144, "preview"), make("figcaption", { title: content.names[i] }, ending(content.names[i]))),
+      make("div", {}, make("div", { className: "sides" }, beside("Labeled ", own), beside("Around it ", other)),
+        make("div", { className: "plains" }, answer("k", "Keep", own), answer("y", "Change to", other),
+          make("button", { type: "button", className: "plain", onclick: () => enlarge(i) }, shownKey("v"), "Larger"))));
+    card.dataset.contradicted = i;
+    card.dataset.other = other;
+    return card;
+  },
+
+  say: (i, label) => session.act({ kind: "name", rows: [i], label, origin: "contradiction" }),
+
+  /** Keep the label of the card that keys are for, or take the other one. */
+  answer(keeps) {
+    const card = this.card();
+    if (!card || this.waits()) return;
+    const i = Number(card.dataset.contradicted);
+    this.say(i, state.classes[keeps ? state.labels[i] : Number(card.dataset.other)]);
+  },
+
+  changed() { },
+  stepped() { this.show(); },
+};

@@ -1,0 +1,114 @@
+// --- questions: one image at a time ---------------------------------------------------------------
+
+const RANDOM_EVERY = 4; // of the questions one is of a random image, which checks the predictions
+const LATER = 7; // questions to come that are shown
+
+const questions = {
+  title: "Questions",
+  row: -1,
+  skipped: new Set(),
+
+  start() {
+    document.querySelector("#questions .about").textContent =
+      "Labels of these images help most. Every fourth one is drawn at random and its prediction is not shown: " +
+      "your answer to it checks how accurate the predictions are.";
+  },
+
+  /** Whether the questions that follow from the last action are not known yet. */
+  waits: () => session.sending || steps.version !== state.version,
+
+  target() {
+    return this.row < 0 || this.waits() ? null
+      : { rows: [this.row], origin: "question", text: "the image asked about" };
+  },
+
+  open() {
+    const left = steps.questions.filter((i) => !isSettled(i));
+    const rest = left.filter((i) => !this.skipped.has(i));
+    if (!rest.length) this.skipped.clear();
+    return rest.length ? rest : left;
+  },
+
+  /** The next image: the most informative, and every few answers a random one. */
+  choose() {
+    const open = this.open();
+    if (open.includes(this.row)) return;
+    const random = open.filter((i) => hidden.has(i));
+    const informative = open.filter((i) => !hidden.has(i));
+    const turn = state.history.length % RANDOM_EVERY === 0;
+    this.row = (turn ? random[0] ?? informative[0] : informative[0] ?? random[0]) ?? -1;
+  },
+
+  show() {
+    if (this.waits()) {
+      $("question").classList.add("waiting");
+      return;
+    }
+    const before = this.row;
+    this.choose();
+    $("question").classList.remove("waiting");
+    const focused = $("question").contains(document.activeElement) || document.activeElement === document.body;
+    if (this.row !== before || !$("question").firstChild) this.draw();
+    else this.drawFacts();
+    if (focused) $("asked")?.focus({ preventScroll: true });
+    tray.aim();
+  },
+
+  draw() {
+    if (this.row < 0) {
+      $("question").replaceChildren(make("p", { className: "notice" }, "No question is left: every image has a name or a mark."));
+      return;
+    }
+    const square = Math.min(384, Math.max(160, Math.round(innerHeight * 0.42)), innerWidth - 48);
+    const asked = make("figure", { id: "asked", className: "asked", tabIndex: -1 }, picture(this.row, square, "preview"),
+      make("figcaption", {}, content.names[this.row]));
+    asked.setAttribute("aria-label", `What is this? ${content.names[this.row]}`);
+    asked.setAttribute("role", "group");
+    $("question").replaceChildren(make("div", { className: "asking" }, asked, make("div", { className: "answer", id: "answer" })),
+      make("h3", {}, "Next"), make("div", { className: "grid later", id: "later" }));
+    this.drawFacts();
+  },
+
+  drawFacts() {
+    const i = this.row;
+    if (i < 0 || !$("answer")) return;
+    const code = ghost(i);
+    const facts = hidden.has(i) && state.predicted[i] >= 0
+      ? [make("p", {}, make("b", {}, "Drawn at random."), " Its prediction is not shown before you answer.")]
+      : code < 0 ? [make("p", {}, "No name is predicted yet.")]
+        : [make("p", { className: "guess" }, "Predicted ", dot(code, "dot ring"), make("b", {}, state.classes[code]),
+          `, ${percent(confidence(i))} sure`)];
+    const tool = (key, text, act) => make("button", { type: "button", className: "plain", onclick: act }, shownKey(key), text);
+    $("answer").replaceChildren(make("h3", {}, "What is this?"), ...facts,
+      make("p", { className: "about" }, `From cluster ${content.cluster[i] + 1}. Press the key of a class, or N and type a name.`),
+      make("div", { className: "plains" },
+        code >= 0 ? tool("y", `Yes, ${state.classes[code]}`, acceptAimed) : null,
+        tool("s", "Skip", () => this.skip()), tool("v", "Larger", () => enlarge(i))));
+    const later = this.open().filter((j) => j !== i).slice(0, LATER);
+    $("later").replaceChildren(...later.map((j) => {
+      const button = make("button", { type: "button", className: "later", title: content.names[j],
+        ariaLabel: `Ask about ${content.names[j]}`, onclick: () => this.jump(j) }, picture(j, side()));
+      return button;
+    }));
+    $("later").previousElementSibling.hidden = !later.length;
+  },
+
+  jump(i) {
+    this.row = i;
+    this.draw();
+    $("asked").focus({ preventScroll: true });
+    tray.aim();
+  },
+
+  skip() {
+    if (this.row < 0 || this.waits()) return;
+    this.skipped.add(this.row);
+    this.row = -1;
+    this.show();
+    $("asked")?.focus({ preventScroll: true });
+    say("Skipped.");
+  },
+
+  changed() { this.show(); },
+  stepped() { this.show(); },
+};
