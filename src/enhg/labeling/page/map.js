@@ -212,7 +212,7 @@ const plane = {
     brush.drawImage(this.points, 0, 0);
     brush.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     brush.strokeStyle = style.outlineColor; // the accent
-    brush.lineWidth = 1.5;
+    brush.lineWidth = 1.2;
     for (const i of selection.rows) {
       this.disc(brush, i, this.radius + 2);
       brush.stroke();

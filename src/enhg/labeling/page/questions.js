@@ -10,8 +10,8 @@ const questions = {
 
   start() {
     document.querySelector("#questions .about").textContent =
-      "Labels of these images help most. Every fourth one is drawn at random and its prediction is not shown: " +
-      "your answer to it checks how accurate the predictions are.";
+      "Labels of these images help most. Every fourth is drawn at random, without its prediction: your answers to these " +
+      "measure the accuracy of the predictions.";
   },
 
   /** Whether the questions that follow from the last action are not known yet. */
@@ -50,8 +50,13 @@ const questions = {
     const focused = $("question").contains(document.activeElement) || document.activeElement === document.body;
     if (this.row !== before || !$("question").firstChild) this.draw();
     else this.drawFacts();
-    if (focused) $("asked")?.focus({ preventScroll: true });
+    if (focused) this.focus();
     tray.aim();
+  },
+
+  focus() {
+    $("asked")?.focus({ preventScroll: true });
+    $("asked")?.scrollIntoView({ block: "nearest" });
   },
 
   draw() {
@@ -96,7 +101,7 @@ const questions = {
   jump(i) {
     this.row = i;
     this.draw();
-    $("asked").focus({ preventScroll: true });
+    this.focus();
     tray.aim();
   },
 
@@ -105,7 +110,7 @@ const questions = {
     this.skipped.add(this.row);
     this.row = -1;
     this.show();
-    $("asked")?.focus({ preventScroll: true });
+    this.focus();
     say("Skipped.");
   },
 

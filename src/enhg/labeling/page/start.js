@@ -5,14 +5,17 @@ let current = "questions";
 
 /** Show the view that the address names. */
 function turnTo(id, focuses = true) {
-  if (id !== current) selection.clear();
+  if (id !== current) {
+    selection.clear();
+    say("");
+  }
   current = id;
   for (const [other, link] of viewLinks) {
     $(other).hidden = other !== id;
     if (other === id) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  viewLinks.get(id).scrollIntoView({ block: "nearest", inline: "nearest" });
+  viewLinks.get(id).scrollIntoView({ block: "nearest", inline: "center" });
   scrollTo({ top: 0, behavior: "instant" });
   if (focuses) $("main").focus({ preventScroll: true });
   views[id].show();
@@ -165,6 +168,7 @@ function follow() {
     views[current].stepped();
   });
   document.addEventListener("focusin", () => tray.aim());
+  new ResizeObserver(() => root.style.setProperty("--below", `${$("tray").offsetHeight}px`)).observe($("tray"));
   addEventListener("hashchange", () => { if (Object.hasOwn(views, location.hash.slice(1))) turnTo(addressed()); });
   addEventListener("resize", () => { if (current === "progress") progress.curve(); });
 }
