@@ -88,7 +88,7 @@ def test_pages_are_written_without_measuring(monkeypatch):
 
 
 def test_the_page_needs_every_result(tmp_path):
-    with pytest.raises(ValueError, match="a result of every benchmark, got no approximate"):
+    with pytest.raises(ValueError, match="a result of every benchmark, got no answer"):
         write_page(tmp_path, BENCHMARKS, tmp_path / "speed.md")
 
 
