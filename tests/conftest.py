@@ -1,6 +1,7 @@
 """Settings and data that all tests share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -38,3 +39,38 @@ def union_of_subspaces():
         return X[order], y[order]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """Chromium without a window."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in programs:
+        pytest.skip("chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in (
+        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
+        "disable-background-networking", "disable-component-update", "disable-sync",
+        "force-prefers-reduced-motion",
+        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    driver = webdriver.Chrome(options, webdriver.ChromeService(programs[1]))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="session")
+def press():
+    """Press keys, given by their names in selenium."""
+
+    def send(browser, *keys):
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        ActionChains(browser).send_keys(*(getattr(Keys, key) for key in keys)).perform()
+
+    return send

@@ -23,7 +23,8 @@ PAGES = sorted(
 REPORT = sorted(
     path
     for kind in ("*.html", "*.js", "*.css")
-    for path in (ROOT / "src" / "enhg" / "report").glob(kind)
+    for folder in ("report", "labeling/page")
+    for path in (ROOT / "src" / "enhg" / folder).glob(kind)
 )
 KERNELS = "_kernels.py"  # compiled loops stay in one file, which Numba's cache needs
 

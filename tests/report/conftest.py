@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -130,27 +129,6 @@ def predicted():
     return predict
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in programs:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in (
-        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
-        "disable-background-networking", "disable-component-update", "disable-sync",
-        "force-prefers-reduced-motion",
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    driver = webdriver.Chrome(options, webdriver.ChromeService(programs[1]))
-    yield driver
-    driver.quit()
-
-
 @pytest.fixture
 def opened(browser, page):
     """The page in a window of some width; in the end nothing may be in the console."""
@@ -175,16 +153,3 @@ def text():
         return browser.find_element("css selector", selector).text
 
     return read
-
-
-@pytest.fixture(scope="session")
-def press():
-    """Press keys, given by their names in selenium."""
-
-    def send(browser, *keys):
-        from selenium.webdriver import ActionChains
-        from selenium.webdriver.common.keys import Keys
-
-        ActionChains(browser).send_keys(*(getattr(Keys, key) for key in keys)).perform()
-
-    return send

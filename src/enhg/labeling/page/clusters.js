@@ -13,7 +13,7 @@ const clusters = {
   start() {
     document.querySelector("#clusters .about").textContent =
       "Images that are alike. In every cluster those to ask about come first, then the surest, the least sure last. " +
-      "Select all of a cluster, take out what does not belong, and give it a name.";
+      "Select all of a cluster, take out what does not belong, and give it a name. Tinted names are predicted anew since the last action.";
     $("showing").append(...[["all", "All"], ["open", "Not settled"]].map(([way, text]) => {
       const button = make("button", { type: "button", onclick: () => this.filter(way) }, text);
       button.dataset.way = way;

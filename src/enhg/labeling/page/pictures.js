@@ -106,10 +106,13 @@ function dress(button) {
   button.setAttribute("aria-pressed", selection.rows.has(i));
 }
 
-/** Show again what is known about some images, wherever they are on the page. */
+/** Show again what is known about some images, wherever they are; names that are predicted anew are tinted. */
 function dressAll(rows) {
   const wanted = new Set(rows);
   for (const button of document.getElementsByClassName("thumb")) {
-    if (wanted.has(Number(button.dataset.row))) dress(button);
+    const changed = wanted.has(Number(button.dataset.row));
+    const before = button.lastElementChild.textContent;
+    if (changed) dress(button);
+    button.classList.toggle("fresh", changed && button.classList.contains("ghost") && before !== button.lastElementChild.textContent);
   }
 }
