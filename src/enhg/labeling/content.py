@@ -11,21 +11,17 @@ from numpy.typing import NDArray
 from enhg._version import __version__
 from enhg.labeling.actions import MARKS, Action
 from enhg.labeling.session import LabelingSession
+from enhg.labeling.sheets import sorted_clusters
 from enhg.plotting._drawing import COLORS
 
 
 def session_content(session: LabelingSession) -> dict[str, Any]:
     """What stays the same during a session: the images, their clusters and the map."""
-    model = session.model
     return {
         "version": __version__,
         "names": session.names,
-        "clusters": [
-            np.flatnonzero(model.labels_ == c)[
-                np.argsort(-model.confidence_[model.labels_ == c], kind="stable")
-            ].tolist()
-            for c in range(model.n_clusters_)
-        ],
+        "clusters": [rows.tolist() for rows in sorted_clusters(session.model)],
+        "cores": [len(rows) for rows in session.cores],
         "places": packed(session.places.astype(np.float32)),
         "marks": list(MARKS),
         "colors": COLORS,
@@ -49,10 +45,11 @@ def session_state(session: LabelingSession) -> dict[str, Any]:
 
 
 def next_steps(session: LabelingSession) -> dict[str, Any]:
-    """The questions, and the labels that neighbors contradict."""
+    """The questions with the images that are like theirs, and labels that neighbors contradict."""
     return {
         "version": session.version,
         "questions": session.questions,
+        "alike": [session.alike(row) for row in session.questions],
         "hidden": session.random_questions,
         "contradictions": session.contradictions,
     }

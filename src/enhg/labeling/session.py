@@ -16,6 +16,7 @@ from enhg.exceptions import InputError
 from enhg.labeling.actions import Action, Answers, timestamp
 from enhg.labeling.log import ActionLog
 from enhg.labeling.predictions import Predictions, Spreading, contradicted, own_links
+from enhg.labeling.sheets import core_size, find_parts, sorted_clusters
 from enhg.learning.clustering import HypergraphClustering
 from enhg.learning.queries import select_queries
 from enhg.report._layout import lay_out
@@ -170,6 +171,21 @@ class LabelingSession:
                 for place, row in enumerate(self.random_questions):
                     chosen.insert((place + 1) * _RANDOM_EVERY - 1, row)
             return list(dict.fromkeys(chosen))[:_QUESTIONS]
+
+    @cached_property
+    def cores(self) -> list[list[int]]:
+        """The surest images of every cluster, to be named together."""
+        clusters = sorted_clusters(self.model)
+        return [rows[: core_size(len(rows))].tolist() for rows in clusters]
+
+    @cached_property
+    def _parts(self) -> NDArray:
+        return find_parts(self.model.graph_)
+
+    def alike(self, row: int) -> list[int]:
+        """The images like one that is asked about that nobody decided on, without itself."""
+        rows = np.flatnonzero((self._parts == self._parts[row]) & ~self.answers.settled)
+        return rows[rows != row].tolist()
 
     @cached_property
     def contradictions(self) -> list[tuple[int, int]]:
