@@ -58,7 +58,7 @@ const clusters = {
     for (const button of $("showing").children) button.setAttribute("aria-pressed", button.dataset.way === this.only);
     this.across = 0;
     this.resize();
-    if (!this.ids.some((ids) => ids.length)) say("Every image is settled.");
+    $("nothing").hidden = this.ids.some((ids) => ids.length);
   },
 
   resize() {

@@ -60,8 +60,10 @@ const predictions = {
     const some = all.length > 0;
     for (const part of [this.controls, this.note, this.kept, this.left, ...this.titles]) part.hidden = !some;
     this.none.hidden = some;
+    const left = range(content.names.length).filter((i) => !isSettled(i) && state.predicted[i] >= 0).length;
     this.none.textContent = state.history.at(-1)[0] === content.names.length ? "Every image is settled."
-      : "No predictions yet: they begin when two classes have labels.";
+      : left ? `${images(left)} left, drawn at random: answer the questions about ${left === 1 ? "it" : "them"}, which check the predictions.`
+        : "No predictions yet: they begin when two classes have labels.";
     this.fill();
   },
 

@@ -48,7 +48,7 @@ const questions = {
     this.choose();
     $("question").classList.remove("waiting");
     const focused = $("question").contains(document.activeElement) || document.activeElement === document.body;
-    if (this.row !== before || !$("question").firstChild) this.draw();
+    if (this.row !== before || this.row < 0) this.draw();
     else this.drawFacts();
     if (focused) this.focus();
     tray.aim();
@@ -61,7 +61,11 @@ const questions = {
 
   draw() {
     if (this.row < 0) {
-      $("question").replaceChildren(make("p", { className: "notice" }, "No question is left: every image has a name or a mark."));
+      const open = contradictions.open().length;
+      $("question").replaceChildren(make("p", { className: "notice" }, "No question is left: every image has a name or a mark."),
+        make("div", { className: "plains" },
+          open ? make("a", { className: "plain", href: "#contradictions" }, `Look at ${counted(open, "contradiction")}`) : null,
+          make("button", { type: "button", className: "plain", onclick: showExport }, "Export")));
       return;
     }
     const square = Math.min(384, Math.max(160, Math.round(innerHeight * 0.42)), innerWidth - 48);
