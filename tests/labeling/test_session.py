@@ -11,6 +11,8 @@ from enhg.exceptions import InputError
 from enhg.labeling.actions import Action
 from enhg.labeling.predictions import Spreading, contradicted, own_links
 
+NOBODY = np.array([], np.int64)
+
 
 def test_labels_spread(session):
     assert (session.predictions.codes == -1).all()
@@ -31,7 +33,7 @@ def test_predictions_are_those_of_the_classifier(session, clustering):
     given = np.where(rng.random(N) < 0.1, TRUTH, "")
     names = sorted(set(given) - {""})
     codes = np.array([names.index(label) if label else -1 for label in given], np.int16)
-    predictions = Spreading(clustering.graph_).predict(codes, len(names))
+    predictions = Spreading(clustering.graph_).predict(codes, len(names), NOBODY)
     classifier = HypergraphClassifier(structure=clustering.graph_, method="diffusion")
     classifier.fit(np.zeros((N, 1)), given)
     expected = classifier.label_distributions_
@@ -53,19 +55,34 @@ def test_only_changed_classes_are_diffused(clustering, monkeypatch):
     monkeypatch.setattr(predictions, "diffuse", counting)
     spreading, labels = Spreading(clustering.graph_), np.full(N, -1, np.int16)
     labels[:50] = np.arange(50) % 5
-    spreading.predict(labels, 5)
+    spreading.predict(labels, 5, NOBODY)
     labels[60] = 2
-    changed = spreading.predict(labels, 5)
+    changed = spreading.predict(labels, 5, NOBODY)
     labels[70], before = 2, changed.confidence
     labels[70] = -1
-    again = spreading.predict(labels, 5)
+    again = spreading.predict(labels, 5, NOBODY)
     assert widths == [5, 1]
     np.testing.assert_array_equal(again.confidence, before)
 
 
-def test_one_class_decides_nothing(session):
-    act(session, "name", [0, 1], "a")
-    assert (session.predictions.codes == -1).all()
+def test_clusters_without_a_name_are_not_predicted(session):
+    """Nor is a cluster named after others as long as nobody has looked at it."""
+    clusters = session.model.labels_
+    act(session, "name", session.cores[0], "a")
+    act(session, "name", session.cores[1], "b")
+    predicted = session.predictions.codes
+    expected = np.where(clusters < 2, clusters, -1)
+    assert (predicted == expected).mean() > 0.9
+    assert (session.predictions.confidence[predicted == -1] == 0).all()
+    for code in range(2, 10):
+        act(session, "mark", session.cores[code][:1], "none of these")
+    assert (session.predictions.codes >= 0).all()
+
+
+def test_one_class_decides_nothing(clustering):
+    labels = np.full(N, -1, np.int16)
+    labels[:2] = 0
+    assert (Spreading(clustering.graph_).predict(labels, 1, NOBODY).codes == -1).all()
 
 
 def test_the_log_is_the_session(open_session, tmp_path):

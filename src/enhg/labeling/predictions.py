@@ -48,11 +48,24 @@ class Spreading:
         self.graph = graph
         self._columns: dict[bytes, NDArray] = {}
 
-    def predict(self, labels: NDArray, n_classes: int) -> Predictions:
+    def predict(self, labels: NDArray, n_classes: int, unnamed: NDArray) -> Predictions:
         """Predict from the labels that a person gave, −1 for none.
 
-        With labels of fewer than two classes there is nothing to decide: no class is predicted.
+        `unnamed` are images of clusters that nobody has looked at, which may be of a class that has
+        no name yet: they count as one more class, which is predicted as none.
         """
+        labels = labels.copy()
+        labels[unnamed] = n_classes
+        predictions = self._predict(labels, n_classes + 1)
+        is_unnamed = predictions.codes == n_classes
+        return Predictions(
+            np.where(is_unnamed, -1, predictions.codes),
+            np.where(is_unnamed, 0, predictions.confidence),
+            np.where(is_unnamed, 1, predictions.ambiguity),
+        )
+
+    def _predict(self, labels: NDArray, n_classes: int) -> Predictions:
+        """With labels of fewer than two classes there is nothing to decide: none is predicted."""
         n = len(labels)
         counts = np.bincount(labels[labels >= 0], minlength=n_classes)
         used = np.flatnonzero(counts)

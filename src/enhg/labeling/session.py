@@ -142,7 +142,14 @@ class LabelingSession:
     def predictions(self) -> Predictions:
         """What the labels of the person say about all images."""
         with self._lock:
-            return self._spreading.predict(self.answers.labels, len(self.answers.classes))
+            labels, settled = self.answers.labels, self.answers.settled
+            named = np.unique(self.model.labels_[settled])
+            unnamed = [
+                row for code, rows in enumerate(self.cores) if code not in named for row in rows
+            ]
+            return self._spreading.predict(
+                labels, len(self.answers.classes), np.array(unnamed, int)
+            )
 
     @cached_property
     def random_questions(self) -> list[int]:
