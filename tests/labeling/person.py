@@ -123,11 +123,11 @@ class Person:
         """Select a cluster, take out the images that do not belong to it, and name the rest."""
         self.js("if (!clusters.opened.has(arguments[0])) clusters.toggle(arguments[0])", cluster)
         self.find(f"#cluster-{cluster} .all").click()
-        thumbs = self.all(f"#cluster-{cluster} .thumb")
-        rows = [int(thumb.get_attribute("data-row")) for thumb in thumbs]
+        rows = self.js("return clusters.ids[arguments[0]]", cluster)
         name = Counter(str(self.truth[row]) for row in rows).most_common(1)[0][0]
-        for row, thumb in zip(rows, thumbs, strict=True):
+        for row in rows:
             if str(self.truth[row]) != name:
+                thumb = self.find(f'#cluster-{cluster} [data-row="{row}"]')
                 self.js("arguments[0].scrollIntoView({block: 'center'})", thumb)
                 thumb.click()
         self.give(name)
