@@ -220,13 +220,54 @@ def photos(data: Data, quiet: Quiet = False) -> None:
 
 @app.command()
 @errors_in_one_line
+@_continuing_later("finished runs are stored; run the same command to continue")
+def labeling(
+    data: Data,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SET", help="One data set; can be repeated. All by default."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs to average.")] = 3,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="CSV file of the numbers; that of docs/labeling.md by default."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Count the actions of a simulated person in enhg label; write docs/labeling.md.
+
+    Numbers are stored as they are computed; remove the file to measure anew. The page is written
+    from experiments/results/labeling.csv, and not with another FILE.
+
+    \b
+    Examples:
+      python -m experiments labeling --data sets/
+      python -m experiments labeling --only digits --runs 1 --output digits.csv --data sets/
+    """
+    from experiments import labeling, labeling_page
+    from experiments.paths import DOCS
+
+    _require_known("only", only, labeling.DATASETS)
+    file = output or labeling.FILE
+    with Stages(quiet).stage("labeling", "data sets and runs") as progress:
+        labeling.measure(data, only or labeling.DATASETS, runs, file, progress)
+    if output is None:
+        (DOCS / "labeling.md").write_text(labeling_page.page(file), encoding="utf-8")
+    if not quiet:
+        typer.echo(labeling_page.summary(file))
+
+
+@app.command()
+@errors_in_one_line
 def report(
     run: Annotated[
         Path | None,
         typer.Argument(metavar="[OUT]", help="Folder of a run of reproduce, to be stored first."),
     ] = None,
 ) -> None:
-    """Write the pages reproduction, practice, quality and photos of docs/ from stored results.
+    """Write the pages of docs/ that are made from stored results.
 
     The summaries of a run are stored in experiments/results/reproduction, its pictures in
     docs/reproduction. What the run does not have, such as other settings of its tables, is kept.

@@ -1,4 +1,5 @@
-"""The generated pages of docs/: reproduction.md, practice.md, quality.md and photos.md.
+"""The generated pages of docs/: reproduction.md, practice.md, quality.md, photos.md and
+labeling.md.
 
 Every number on them is read from the stored results; the text around it is in `templates`.
 """
@@ -11,6 +12,8 @@ from tempfile import TemporaryDirectory
 
 from enhg import InputError
 from experiments import (
+    labeling,
+    labeling_page,
     photos,
     photos_page,
     practice,
@@ -80,6 +83,7 @@ def stored_pages() -> dict[Path, str]:
         DOCS / "reproduction.md": reproduction_page.page(REPRODUCTION, _PICTURES),
         DOCS / "practice.md": practice_page.page(practice.FOLDER),
         DOCS / "photos.md": photos_page.page(photos.FILE),
+        DOCS / "labeling.md": labeling_page.page(labeling.FILE),
     }
     if quality.is_complete():
         pages[DOCS / "quality.md"] = quality_page.page(quality.FILE)

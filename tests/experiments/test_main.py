@@ -5,7 +5,16 @@ import os
 import pytest
 from typer.testing import CliRunner
 
-from experiments import baselines, pages, practice, quality, quality_page, search
+from experiments import (
+    baselines,
+    labeling,
+    labeling_page,
+    pages,
+    practice,
+    quality,
+    quality_page,
+    search,
+)
 from experiments.__main__ import app
 
 
@@ -127,6 +136,28 @@ def test_quality_refuses_unknown_names(tmp_path, measured):
     assert "parts must be among settings; " in fails("quality", "speed", "--data", tmp_path)
     assert "got 'usps'" in fails("quality", "--only", "usps", "--data", tmp_path)
     assert not measured
+
+
+def test_labeling_writes_its_page_or_another_file(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        labeling, "measure", lambda data, only, runs, file, _: calls.append((only, runs, file))
+    )
+    monkeypatch.setattr(labeling_page, "page", lambda file: "# page\n")
+    monkeypatch.setattr(labeling_page, "summary", lambda file: "table")
+    monkeypatch.setattr("experiments.paths.DOCS", tmp_path)
+    other = tmp_path / "other.csv"
+    words = ("--data", tmp_path, "--only", "ORL", "--runs", 1, "--output", other)
+    result = run("labeling", *words)
+    assert result.exit_code == 0, result.output
+    assert "table" in result.stdout
+    assert not (tmp_path / "labeling.md").exists()
+    result = run("labeling", "--data", tmp_path, "--quiet")
+    assert result.exit_code == 0, result.output
+    assert "table" not in result.stdout
+    assert (tmp_path / "labeling.md").read_text() == "# page\n"
+    assert calls == [(["ORL"], 1, other), (labeling.DATASETS, 3, labeling.FILE)]
+    assert "got 'orl'" in fails("labeling", "--data", tmp_path, "--only", "orl")
 
 
 def test_report_stores_a_run_first(tmp_path, monkeypatch):
