@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import numpy as np
 import pytest
 from digit_labels import TRUTH, N, act, name_clusters
@@ -189,3 +191,25 @@ def test_contradictions_are_links_to_another_class(clustering):
     rows, classes = contradicted(graph, labels, 3, own_links(graph))
     assert sorted(rows) == expected
     assert all(sums[row].argmax() == code for row, code in zip(rows, classes, strict=True))
+
+
+def test_threads_do_not_wait_for_each_other(session):
+    """One applies actions and reads what follows, another writes labels meanwhile."""
+    ended = Event()
+
+    def write():
+        while not ended.is_set():
+            session.final_labels()
+
+    def label():
+        for row in range(60):
+            act(session, "name", [row], TRUTH[row])
+            assert session.predictions.codes.shape == (N,)
+            assert row not in session.questions
+
+    threads = [Thread(target=write, daemon=True), Thread(target=label, daemon=True)]
+    for thread in threads:
+        thread.start()
+    threads[1].join(60)
+    ended.set()
+    assert not threads[1].is_alive()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,24 @@ from enhg.report._layout import lay_out
 LOG = "actions.jsonl"
 _QUESTIONS = 24
 _MOST_ON_MAP = 20_000
+_T = TypeVar("_T")
 _RANDOM_EVERY = 4  # of the questions one is of a random image, for the estimate of the accuracy
+
+
+class _derived(cached_property[_T]):
+    """A value that follows from the actions, computed under the lock of the session alone.
+
+    `cached_property` of Python 3.11 has a lock of its own: of two threads that take both, in two
+    orders, each would wait for the other.
+    """
+
+    def __get__(self, session: Any, owner: Any = None) -> Any:
+        if session is None:
+            return self
+        with session._lock:
+            if self.attrname not in session.__dict__:
+                session.__dict__[self.attrname] = self.func(session)
+            return session.__dict__[self.attrname]
 
 
 @dataclass(frozen=True)
@@ -87,7 +105,7 @@ class LabelingSession:
             self._log.close()
             raise
 
-    @cached_property
+    @_derived
     def _fingerprint(self) -> str:
         return digest(np.array(self.names, dtype=str))
 
@@ -138,7 +156,7 @@ class LabelingSession:
         """Number of actions in the log."""
         return len(self.history) - 1
 
-    @cached_property
+    @_derived
     def predictions(self) -> Predictions:
         """What the labels of the person say about all images."""
         with self._lock:
@@ -151,7 +169,7 @@ class LabelingSession:
                 labels, len(self.answers.classes), np.array(unnamed, int)
             )
 
-    @cached_property
+    @_derived
     def random_questions(self) -> list[int]:
         """Images drawn at random from those that nobody decided on, whose prediction is hidden.
 
@@ -162,7 +180,7 @@ class LabelingSession:
         open_rows = order[~self.answers.settled[order]]
         return open_rows[: _QUESTIONS // _RANDOM_EVERY].tolist()
 
-    @cached_property
+    @_derived
     def questions(self) -> list[int]:
         """Images to ask about next: the most informative, and some random ones between them."""
         with self._lock:
@@ -179,13 +197,13 @@ class LabelingSession:
                     chosen.insert((place + 1) * _RANDOM_EVERY - 1, row)
             return list(dict.fromkeys(chosen))[:_QUESTIONS]
 
-    @cached_property
+    @_derived
     def cores(self) -> list[list[int]]:
         """The surest images of every cluster, to be named together."""
         clusters = sorted_clusters(self.model)
         return [rows[: core_size(len(rows))].tolist() for rows in clusters]
 
-    @cached_property
+    @_derived
     def _parts(self) -> NDArray:
         return find_parts(self.model.graph_)
 
@@ -194,7 +212,7 @@ class LabelingSession:
         rows = np.flatnonzero((self._parts == self._parts[row]) & ~self.answers.settled)
         return rows[rows != row].tolist()
 
-    @cached_property
+    @_derived
     def contradictions(self) -> list[tuple[int, int]]:
         """Images whose label their neighbors contradict, with the class that these have."""
         labels, confirmed = self.answers.labels, self.answers.confirmed
@@ -204,7 +222,7 @@ class LabelingSession:
         pairs = zip(rows.tolist(), classes.tolist(), strict=True)
         return [(row, code) for row, code in pairs if not confirmed[row]]
 
-    @cached_property
+    @_derived
     def places(self) -> NDArray:
         """Places of the images on the map, in [0, 1]²; of many images, NaN for all but some."""
         points = self.model.embedding_
@@ -213,7 +231,7 @@ class LabelingSession:
         places[rows] = lay_out(points[rows])
         return places
 
-    @cached_property
+    @_derived
     def _own_links(self) -> NDArray:
         return own_links(self.model.graph_)
 
