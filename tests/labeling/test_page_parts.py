@@ -199,6 +199,24 @@ def test_hidden_predictions_are_not_shown(person, session, served):
     assert session.history[-1].checked == checked + 1
 
 
+def test_images_like_the_one_asked_about_are_named_with_it(person, session, served):
+    person.open(served(session))
+    row = person.js("return questions.row")
+    alike = session.alike(row)
+    person.press("a")
+    assert set(person.js("return [...selection.rows]")) == set(alike)
+    assert f"{len(alike)} like it" in person.text("#target")
+    person.all("#alike .thumb")[0].click()  # take one out
+    person.give("some")
+    named = set(np.flatnonzero(session.answers.labels >= 0).tolist())
+    assert row in named
+    assert named < {row, *alike}
+    assert len(named) == len(alike)
+    person.view("clusters")
+    person.find("#cluster-1 .core").click()
+    assert set(person.js("return [...selection.rows]")) == set(session.cores[1])
+
+
 def test_contradictions_are_kept_or_changed(person, session, served):
     name_clusters(session)
     rows = np.flatnonzero(session.model.labels_ == 0)[:3]

@@ -13,7 +13,7 @@ const clusters = {
   start() {
     document.querySelector("#clusters .about").textContent =
       "Images that are alike. In every cluster those to ask about come first, then the surest, the least sure last. " +
-      "Select all of a cluster, take out what does not belong, and give it a name. Tinted names are predicted anew since the last action.";
+      "Select all of a cluster or the surest, take out what does not belong, and give it a name. Tinted names are predicted anew since the last action.";
     $("showing").append(...[["all", "All"], ["open", "Not settled"]].map(([way, text]) => {
       const button = make("button", { type: "button", onclick: () => this.filter(way) }, text);
       button.dataset.way = way;
@@ -26,9 +26,10 @@ const clusters = {
 
   sheet(cluster) {
     const toggle = make("button", { type: "button", className: "quiet", onclick: () => this.toggle(cluster) });
-    const all = make("button", { type: "button", className: "quiet all", onclick: () => this.selectAll(cluster) });
+    const all = make("button", { type: "button", className: "quiet all", onclick: () => this.select(cluster, this.shown(cluster)) });
+    const core = make("button", { type: "button", className: "quiet core", onclick: () => this.select(cluster, this.core(cluster)) });
     return make("article", { className: "sheet", id: `cluster-${cluster}`, ariaLabel: `Cluster ${cluster + 1}` },
-      make("header", {}, make("h3", {}, `Cluster ${cluster + 1}`), make("p"), all, toggle), make("div"));
+      make("header", {}, make("h3", {}, `Cluster ${cluster + 1}`), make("p"), core, all, toggle), make("div"));
   },
 
   filter(way) {
@@ -42,10 +43,20 @@ const clusters = {
     $(`cluster-${cluster}`).querySelector("header button:last-child").focus();
   },
 
-  selectAll(cluster) {
-    const ids = this.ids[cluster].filter((i) => this.only === "all" || !isSettled(i));
-    if (ids.some((i) => !selection.rows.has(i))) selection.set(ids, "cluster");
-    else selection.clear();
+  shown(cluster) {
+    return this.ids[cluster].filter((i) => this.only === "all" || !isSettled(i));
+  },
+
+  /** The surest images of a cluster: errors of the clustering are mostly among the others. */
+  core(cluster) {
+    return content.clusters[cluster].slice(0, content.cores[cluster]).filter((i) => this.only === "all" || !isSettled(i));
+  },
+
+  /** Select images of a cluster, or none if just these are selected. */
+  select(cluster, ids) {
+    const same = ids.length === selection.rows.size && ids.every((i) => selection.rows.has(i));
+    if (same) selection.clear();
+    else selection.set(ids, "cluster");
   },
 
   /** Put the images to ask about first; the order stays while names are given. */
@@ -122,12 +133,15 @@ const clusters = {
     const part = (counts, className) => most(counts).flatMap(([code, count]) =>
       [make("span", { className: "share" }, dot(code, className), state.classes[code], make("small", {}, number(count)))]);
     const text = selected ? make("b", {}, `${number(selected)} selected`) : null;
-    const [, line, all] = $(`cluster-${cluster}`).querySelector("header").children;
+    const [, line, core, all] = $(`cluster-${cluster}`).querySelector("header").children;
     line.replaceChildren(...[images(rows.length), settled ? `, ${settled === rows.length ? "all" : number(settled)} settled` : "",
       ...part(names, "dot"), ...part(ghosts, "dot ring"), text].filter((p) => p !== null));
-    const shown = this.ids[cluster].filter((i) => this.only === "all" || !isSettled(i)).length;
+    const [shown, surest] = [this.shown(cluster).length, this.core(cluster).length];
     all.textContent = selected === shown && shown ? "select none" : `select all ${number(shown)}`;
+    core.textContent = `the surest ${number(surest)}`;
+    core.hidden = surest === shown || !surest;
     all.setAttribute("aria-label", `${all.textContent} of cluster ${cluster + 1}`);
+    core.setAttribute("aria-label", `select ${core.textContent} of cluster ${cluster + 1}`);
   },
 
   heads(rows) {

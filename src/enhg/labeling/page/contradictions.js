@@ -17,7 +17,7 @@ const contradictions = {
     const { places } = content;
     const far = (j) => (places[2 * j] - places[2 * i]) ** 2 + (places[2 * j + 1] - places[2 * i + 1]) ** 2;
     return range(content.names.length).filter((j) => j !== i && state.labels[j] === code)
-      .map((j) => [far(j), j]).sort((a, b) => a[0] - b[0]).slice(0, ALIKE).map(([, j]) => j);
+      .map((j) => [far(j) >= 0 ? far(j) : Number.MAX_VALUE, j]).sort((a, b) => a[0] - b[0]).slice(0, ALIKE).map(([, j]) => j);
   },
 
   open: () => steps.contradictions.filter(([i]) => state.labels[i] >= 0),

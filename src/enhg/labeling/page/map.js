@@ -142,7 +142,7 @@ const plane = {
 
   around(from) {
     const far = (i) => (this.x[i] - this.x[from]) ** 2 + (this.y[i] - this.y[from]) ** 2;
-    return range(this.x.length).sort((a, b) => far(a) - far(b)).slice(0, AROUND);
+    return range(this.x.length).filter((i) => this.x[i] >= 0).sort((a, b) => far(a) - far(b)).slice(0, AROUND);
   },
 
   target() {
@@ -184,7 +184,7 @@ const plane = {
     const points = state.classes.map(() => []);
     for (const i of range(this.x.length)) {
       const code = state.labels[i] >= 0 ? state.labels[i] : ghost(i);
-      if (code >= 0) points[code].push(i);
+      if (code >= 0 && this.x[i] >= 0) points[code].push(i); // of many images not all are on the map
     }
     brush.font = `600 14px ${style.fontFamily}`;
     [brush.textAlign, brush.textBaseline, brush.lineJoin, brush.lineWidth] = ["center", "middle", "round", 4];

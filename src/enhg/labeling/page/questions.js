@@ -2,6 +2,7 @@
 
 const RANDOM_EVERY = 4; // of the questions one is of a random image, which checks the predictions
 const LATER = 7; // questions to come that are shown
+const MOST_ALIKE = 48; // pictures on a page of those that are like the one asked about
 
 const questions = {
   title: "Questions",
@@ -20,6 +21,19 @@ const questions = {
   target() {
     return this.row < 0 || this.waits() ? null
       : { rows: [this.row], origin: "question", text: "the image asked about" };
+  },
+
+  /** The image asked about, with those like it that are selected. */
+  together() {
+    if (this.row < 0 || this.waits()) return null;
+    const rows = [...new Set([this.row, ...selection.rows])];
+    return { rows, origin: "question", text: `this one and ${number(rows.length - 1)} like it` };
+  },
+
+  /** Images like the one asked about; none for a random one, whose answer is a check. */
+  alike() {
+    const at = steps.questions.indexOf(this.row);
+    return hidden.has(this.row) ? [] : (steps.alike?.[at] ?? []).filter((i) => !isSettled(i));
   },
 
   open() {
@@ -74,6 +88,8 @@ const questions = {
     asked.setAttribute("aria-label", `What is this? ${content.names[this.row]}`);
     asked.setAttribute("role", "group");
     $("question").replaceChildren(make("div", { className: "asking" }, asked, make("div", { className: "answer", id: "answer" })),
+      make("h3", {}, "Like it ", make("button", { type: "button", className: "quiet", onclick: selectList })),
+      make("div", { id: "alike" }),
       make("h3", {}, "Next"), make("div", { className: "grid later", id: "later" }));
     this.drawFacts();
   },
@@ -93,6 +109,11 @@ const questions = {
       make("div", { className: "plains" },
         code >= 0 ? tool("y", `Yes, ${state.classes[code]}`, acceptAimed) : null,
         tool("s", "Skip", () => this.skip()), tool("v", "Larger", () => enlarge(i))));
+    const alike = this.alike();
+    const title = $("alike").previousElementSibling;
+    title.hidden = $("alike").hidden = !alike.length;
+    title.lastElementChild.replaceChildren(`select all ${number(alike.length)} `, shownKey("a"));
+    paged($("alike"), alike, { title: "Like the image asked about", most: MOST_ALIKE });
     const later = this.open().filter((j) => j !== i).slice(0, LATER);
     $("later").replaceChildren(...later.map((j) => {
       const button = make("button", { type: "button", className: "later", title: content.names[j],
@@ -103,6 +124,7 @@ const questions = {
   },
 
   jump(i) {
+    selection.clear();
     this.row = i;
     this.draw();
     this.focus();
@@ -111,6 +133,7 @@ const questions = {
 
   skip() {
     if (this.row < 0 || this.waits()) return;
+    selection.clear();
     this.skipped.add(this.row);
     this.row = -1;
     this.show();

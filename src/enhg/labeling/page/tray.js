@@ -34,6 +34,7 @@ function sentence({ kind, rows = [], label, previous }) {
 
 /** The images that a name is given to: those selected, the one in focus, or the one asked about. */
 function target() {
+  if (selection.rows.size && current === "questions") return questions.together();
   if (selection.rows.size) return { rows: [...selection.rows], origin: selection.origin, text: `${number(selection.rows.size)} selected` };
   const focused = document.activeElement?.closest?.("main .listing [data-row]");
   if (focused) return { rows: [Number(focused.dataset.row)], origin: "selection", text: "the image in focus" };
