@@ -30,29 +30,34 @@ def session_content(session: LabelingSession) -> dict[str, Any]:
 
 def session_state(session: LabelingSession) -> dict[str, Any]:
     """What changes with every action."""
-    answers, predictions = session.answers, session.predictions
-    return {
-        "version": session.version,
-        "classes": answers.classes,
-        "labels": packed(answers.labels),
-        "marks": packed(answers.marks),
-        "predicted": packed(predictions.codes.astype(np.int16)),
-        "confidence": packed(np.floor(255 * predictions.confidence).astype(np.uint8)),
-        "history": [[step.settled, step.checked, step.right] for step in session.history],
-        "undo": _described(answers.done[-1:]),
-        "redo": _described(answers.undone[-1:]),
-    }
+    with session.lock:
+        answers, predictions = session.answers, session.predictions
+        return {
+            "version": session.version,
+            "classes": list(answers.classes),
+            "labels": packed(answers.labels),
+            "marks": packed(answers.marks),
+            "predicted": packed(predictions.codes.astype(np.int16)),
+            "confidence": packed(np.floor(255 * predictions.confidence).astype(np.uint8)),
+            "history": [[step.settled, step.checked, step.right] for step in session.history],
+            "undo": _described(answers.done[-1:]),
+            "redo": _described(answers.undone[-1:]),
+        }
 
 
 def next_steps(session: LabelingSession) -> dict[str, Any]:
     """The questions with the images that are like theirs, and labels that neighbors contradict."""
-    return {
-        "version": session.version,
-        "questions": session.questions,
-        "alike": [session.alike(row) for row in session.questions],
-        "hidden": session.random_questions,
-        "contradictions": session.contradictions,
-    }
+    while True:  # until no action, which does not wait for this, falls in between
+        version, questions = session.version, session.questions
+        steps = {
+            "version": version,
+            "questions": questions,
+            "alike": [session.alike(row) for row in questions],
+            "hidden": session.random_questions,
+            "contradictions": session.contradictions,
+        }
+        if version == session.version:
+            return steps
 
 
 def packed(array: NDArray) -> str:

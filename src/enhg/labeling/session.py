@@ -39,7 +39,7 @@ class _derived(cached_property[_T]):
     def __get__(self, session: Any, owner: Any = None) -> Any:
         if session is None:
             return self
-        with session._lock:
+        with session.lock:
             if self.attrname not in session.__dict__:
                 session.__dict__[self.attrname] = self.func(session)
             return session.__dict__[self.attrname]
@@ -91,7 +91,7 @@ class LabelingSession:
         given: Sequence[str] | None = None,
     ) -> None:
         self.model, self.names = model, list(names)
-        self._lock = RLock()
+        self.lock = RLock()
         self._spreading = Spreading(model.graph_)
         self._log = ActionLog(folder / LOG, {"images": len(self.names), "names": self._fingerprint})
         try:
@@ -117,7 +117,7 @@ class LabelingSession:
 
     def act(self, action: Action) -> None:
         """Write an action to the log, then apply it; the same action again has no effect."""
-        with self._lock:
+        with self.lock:
             if self.answers.has(action.key):
                 return
             self.answers.check(action)
@@ -138,7 +138,7 @@ class LabelingSession:
         return replace(action, predicted=names)
 
     def _apply(self, action: Action) -> None:
-        with self._lock:
+        with self.lock:
             self.answers.apply(action)
             for name in ("predictions", "questions", "random_questions", "contradictions"):
                 self.__dict__.pop(name, None)
@@ -147,7 +147,12 @@ class LabelingSession:
     def _progress(self) -> Progress:
         done = self.answers.done
         asked = [action for action in done if action.kind == "name"]
-        checks = [predicted == action.label for action in asked for predicted in action.predicted]
+        checks = [
+            predicted == action.label
+            for action in asked
+            for predicted in action.predicted
+            if predicted  # where nothing is predicted there is nothing to check
+        ]
         settled = int(self.answers.settled.sum())
         return Progress(len(done), settled, len(checks), sum(checks))
 
@@ -159,7 +164,7 @@ class LabelingSession:
     @_derived
     def predictions(self) -> Predictions:
         """What the labels of the person say about all images."""
-        with self._lock:
+        with self.lock:
             labels, settled = self.answers.labels, self.answers.settled
             named = np.unique(self.model.labels_[settled])
             unnamed = [
@@ -183,7 +188,7 @@ class LabelingSession:
     @_derived
     def questions(self) -> list[int]:
         """Images to ask about next: the most informative, and some random ones between them."""
-        with self._lock:
+        with self.lock:
             settled, spectrum = np.flatnonzero(self.answers.settled), self.model.spectrum_
             n_open = len(self.names) - len(settled)
             if n_open == 0:
@@ -247,7 +252,7 @@ class LabelingSession:
         confidence : ndarray
             1 where a person decided, 0 where nobody did.
         """
-        with self._lock:
+        with self.lock:
             answers, predictions = self.answers, self.predictions
             names = np.array([*answers.classes, ""], dtype=object)
             settled = answers.settled
