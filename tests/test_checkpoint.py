@@ -99,7 +99,7 @@ def test_rows_in_float64_are_kept(tmp_path, monkeypatch):
     options = {"gamma": 3000.0, "lam": 0.01, "tol": 1e-6}
     plain = self_representation(X, **options)
     assert equal(plain, self_representation(X, **options, checkpoint=tmp_path))
-    assert list((tmp_path / "representation").glob("float64-*.npz"))
+    assert list((tmp_path / "representation").glob("float32-*-0.npz"))
     solved = count_solved(monkeypatch)
     assert equal(plain, self_representation(X, **options, checkpoint=tmp_path))
     assert solved == []
@@ -372,3 +372,14 @@ def test_no_space_left(tmp_path):
     written = [path for path in Path(tmp_path, "c").rglob("*") if path.is_file()]
     assert not [path for path in written if path.suffix == ".tmp"]
     assert subprocess.run([sys.executable, "-c", FIT, *arguments], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("content", [None, "", "{"])
+def test_a_description_that_is_lost_is_named(tmp_path, content):
+    self_representation(X, checkpoint=tmp_path)
+    description = tmp_path / "representation" / "computation.json"
+    description.unlink()
+    if content is not None:
+        description.write_text(content)
+    with pytest.raises(InputError, match=r"computation.json is missing or damaged"):
+        self_representation(X, checkpoint=tmp_path)

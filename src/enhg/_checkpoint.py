@@ -194,8 +194,10 @@ class Computation:
         file = folder / _DESCRIPTION
         if not file.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            with atomic_file(file) as part:
-                part.write_text(self._description, encoding="utf-8")
+            with atomic_file(file) as part, part.open("w", encoding="utf-8") as stream:
+                stream.write(self._description)
+                stream.flush()
+                os.fsync(stream.fileno())  # without it all parts are of no use
 
 
 CheckpointLike = str | os.PathLike[str] | Checkpoint | None
@@ -219,6 +221,8 @@ def _check_folder(folder: Path) -> None:
         if not others:
             return
         what = f"a folder with {others[0].name}"
+        if any(others[0].glob("*.npz")):
+            what += f", whose {_DESCRIPTION} is missing or damaged (remove it to start anew)"
     raise InputError(
         f"{folder}: must be a new or empty folder, or that of a checkpoint, got {what}",
         parameter="checkpoint",

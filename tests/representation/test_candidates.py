@@ -245,7 +245,7 @@ def test_candidates_of_rows(nearest):
 
 def test_result_does_not_depend_on_threads_and_goes_on(tmp_path):
     one = self_representation(X, n_candidates=30, n_jobs=1, checkpoint=tmp_path)
-    (tmp_path / "representation" / "float32-0.npz").unlink()
+    next((tmp_path / "representation").glob("float32-*-0.npz")).unlink()
     two = self_representation(X, n_candidates=30, n_jobs=2, checkpoint=tmp_path)
     assert (one.coefficients != two.coefficients).nnz == 0
     with pytest.raises(InputError, match="n_candidates = 30, not 20"):
@@ -338,3 +338,53 @@ def test_damaged_state():
     ):
         with pytest.raises(InputError):
             Candidates.from_state(state, 3, 3)
+
+
+def test_zeros_are_no_candidates():
+    """The direction of a zero is none, but it would be nearer than samples of small cosines."""
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(600, 128))
+    with_zeros = np.insert(samples, [5, 100, 600], 0, axis=0)
+    zero = np.flatnonzero(~with_zeros.any(axis=1))
+    plain = self_representation(samples, n_candidates=15)
+    Z = self_representation(with_zeros, n_candidates=15).coefficients
+    assert not np.isin(Z.indices, zero).any()
+    assert list(np.flatnonzero(np.diff(Z.indptr) == 0)) == list(zero)
+    assert Z.nnz > 0.95 * plain.coefficients.nnz
+
+
+def test_all_zeros():
+    representation = self_representation(np.zeros((40, 3)), n_candidates=5)
+    assert representation.coefficients.nnz == 0
+
+
+@pytest.mark.parametrize("n_atoms", [1, 2, 10])
+def test_few_atoms_of_a_dictionary(n_atoms):
+    """All of them are candidates, and the check over all atoms agrees."""
+    atoms = X[300 : 300 + n_atoms]
+    representation = self_representation(X[:50], dictionary=atoms, n_candidates=15)
+    exact = self_representation(X[:50], dictionary=atoms)
+    assert abs(representation.coefficients - exact.coefficients).max() < 1e-3
+    assert representation.approximation.certificate.max() < 1e-3
+
+
+def test_more_threads_than_cores():
+    representation = self_representation(X[:200], n_candidates=5, n_jobs=64)
+    assert representation.coefficients.shape == (200, 200)
+
+
+def test_blocks_of_other_candidates_are_not_used(tmp_path):
+    """Where the candidates are lost, and found anew with another number of threads."""
+    self_representation(X[:600], n_candidates=15, n_jobs=2, checkpoint=tmp_path)
+    (tmp_path / "representation" / "candidates.npz").write_bytes(b"damaged")
+    resumed = self_representation(X[:600], n_candidates=15, n_jobs=1, checkpoint=tmp_path)
+    expected = self_representation(X[:600], n_candidates=15, n_jobs=1)
+    assert (resumed.coefficients != expected.coefficients).nnz == 0
+
+
+def test_a_block_in_the_place_of_another_is_computed_again(tmp_path):
+    expected = self_representation(X[:1500], n_candidates=15, checkpoint=tmp_path).coefficients
+    first, second, *_ = sorted((tmp_path / "representation").glob("float32-*-[0-9].npz"))
+    second.write_bytes(first.read_bytes())
+    again = self_representation(X[:1500], n_candidates=15, checkpoint=tmp_path).coefficients
+    assert (again != expected).nnz == 0

@@ -405,3 +405,10 @@ def test_workers_without_the_package(client):
             self_representation(X, scheduler=client)
     finally:
         client.run(show)
+
+
+def test_a_client_that_is_closed(client):
+    closed = type(client)(client.scheduler.address, set_as_default=False)
+    closed.close()
+    with pytest.raises(InputError, match="must be a client that is connected, got one that is"):
+        self_representation(X, scheduler=closed)

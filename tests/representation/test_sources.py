@@ -18,6 +18,8 @@ def test_mapped_file(tmp_path):
     mapped = np.load(tmp_path / "samples.npy", mmap_mode="r")
     assert MappedFile.from_array(mapped[5:]) is None
     assert MappedFile.from_array(X) is None
+    changed = np.load(mapped.filename, mmap_mode="c")
+    assert MappedFile.from_array(changed) is None
     file = MappedFile.from_array(np.asarray(mapped))
     np.testing.assert_array_equal(file.open(), X)
     os.utime(tmp_path / "samples.npy", ns=(0, 0))

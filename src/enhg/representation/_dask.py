@@ -121,9 +121,13 @@ class DaskWorkers:
             self.client.submit(_solve, task, index, samples, atoms, *others, pure=False): index
             for index in indices
         }
+        known = set(self.client.ncores())
         try:
             for future in as_completed(list(pending), loop=self.client.loop):
                 index = pending.pop(future)
+                if not set(self.client.ncores()) <= known:  # others have joined
+                    _check_workers(self.client)
+                    known = set(self.client.ncores())
                 if future.status == "finished":
                     yield index, future.result()
                 elif future.status == "error" and not isinstance(future.exception(), KilledWorker):

@@ -144,7 +144,8 @@ class GroupProblem:
         block = block_at_zero(
             self.samples, self.excluded, critical, lengths, self.problem, correlations[0], capacity
         )
-        in_rounding = critical <= norms.max() * correlations_of_rounding(lengths, self.samples.dtype)
+        limits = correlations_of_rounding(lengths, self.samples.dtype)
+        in_rounding = critical <= norms.max() * limits
         workspace = _kernels.workspace(self.atoms, capacity)
         for products, (rows, atoms) in zip(correlations, self.groups, strict=True):
             own = self.atoms[atoms]

@@ -44,7 +44,8 @@ class MappedFile:
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        if not isinstance(owner, np.memmap) or owner.filename is None:
+        # Changes of a map of mode "c" are in memory alone.
+        if not isinstance(owner, np.memmap) or owner.filename is None or owner.mode == "c":
             return None
         same = owner.ctypes.data == array.ctypes.data and owner.nbytes == array.nbytes
         if not (same and array.flags.c_contiguous and owner.dtype == array.dtype):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 
+from enhg._checkpoint import digest
 from enhg._npz import State, require, require_array, require_indices
 from enhg._optional import require as require_module
 from enhg.preprocessing._arrays import inverse_lengths
@@ -52,6 +55,11 @@ class Candidates:
         require(bool((nearest >= -1).all() and (nearest < n_atoms).all()), "nearest")
         return cls(order, nearest)
 
+    @property
+    def fingerprint(self) -> str:
+        """A few characters by which others are recognized."""
+        return digest(self.order)[:8] + digest(self.nearest)[:8]
+
     def of_rows(self, rows: NDArray) -> Candidates:
         """The candidates of some of the samples, which form groups of their own."""
         position = np.argsort(self.order)
@@ -74,23 +82,41 @@ def find_candidates(
     n_nearest : int
     team : ThreadTeam
     """
-    index_module = require_module("pynndescent", "large")
-    directions = _unit_rows(atoms)
+    own = bool((excluded >= 0).any())
+    # A zero has no direction: it is a candidate for nothing, and any atoms are those of a zero.
+    usable = np.flatnonzero(inverse_lengths(atoms) > 0)
+    usable = usable if len(usable) else np.arange(len(atoms))
+    directions = _unit_rows(atoms[usable])
     # One more than wanted, since a sample may be its own nearest atom.
-    count = min(n_nearest + 1, len(atoms))
+    count = min(n_nearest + own, len(usable))
+    index = _make_index(directions, count, team)
+    nearest = index.neighbor_graph[0]
+    if samples is atoms:
+        all_nearest = np.tile(np.arange(count, dtype=nearest.dtype), (len(samples), 1))
+        all_nearest[usable] = nearest[:, :count]
+        nearest = all_nearest
+    else:
+        place_of_atom = np.argsort(order_by_links(nearest, GROUP_ROWS))
+        nearest = index.query(_unit_rows(samples), k=count)[0]
+    atoms_of = np.where(nearest >= 0, usable[nearest], -1).astype(np.int32)
+    if own:
+        atoms_of = _without(atoms_of, excluded)
+    if samples is atoms:
+        return Candidates(order_by_links(atoms_of, GROUP_ROWS), atoms_of)
+    return Candidates(np.argsort(place_of_atom[nearest[:, 0]], kind="stable"), atoms_of)
+
+
+def _make_index(directions: NDArray, n_neighbors: int, team: ThreadTeam) -> Any:
+    """The graph of nearest neighbors of pynndescent."""
+    module = require_module("pynndescent", "large")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few atoms may have fewer neighbors than wanted
-        index = index_module.NNDescent(
-            directions, n_neighbors=max(count, _LEAST_NEIGHBORS), random_state=0, n_jobs=team.size
+        return module.NNDescent(
+            directions,
+            n_neighbors=max(n_neighbors, _LEAST_NEIGHBORS),
+            random_state=0,
+            n_jobs=min(team.size, get_num_threads()),
         )
-        nearest = index.neighbor_graph[0]
-        if samples is not atoms:
-            place_of_atom = np.argsort(order_by_links(nearest, GROUP_ROWS))
-            nearest = index.query(_unit_rows(samples), k=count)[0]
-    nearest = _without(nearest[:, :count], excluded).astype(np.int32)
-    if samples is atoms:
-        return Candidates(order_by_links(nearest, GROUP_ROWS), nearest)
-    return Candidates(np.argsort(place_of_atom[nearest[:, 0]], kind="stable"), nearest)
 
 
 def _without(nearest: NDArray, excluded: NDArray) -> NDArray:

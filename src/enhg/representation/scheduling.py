@@ -262,6 +262,11 @@ def make_scheduler(scheduler: Any, team: ThreadTeam, memory_budget: int | None) 
             f"{scheduler!r}",
             parameter="scheduler",
         )
+    if scheduler.status != "running":
+        raise InputError(
+            f"scheduler must be a client that is connected, got one that is {scheduler.status}",
+            parameter="scheduler",
+        )
     from enhg.representation._dask import DaskWorkers
 
     return DaskWorkers(scheduler, memory_budget)
@@ -295,13 +300,16 @@ def solve_blocks(
     for index in range(len(blocks)):
         state = parts.load(f"{name}-{index}")
         with suppress(InputError):  # a block of other rows: to be solved again
-            if state is not None and state.pop("layout", None) == stored:
+            if state is not None and (state.pop("layout", None), state.pop("index", None)) == (
+                stored,
+                index,
+            ):
                 solved[index] = SolvedRows.from_state(state, (n_rows[index], n_atoms))
     missing = [index for index in range(len(blocks)) if index not in solved]
     done = sum(n_rows[index] for index in solved)
     for index, rows in scheduler.solve(problem, layout, missing):
         solved[index] = rows
-        parts.store(f"{name}-{index}", {"layout": stored, **rows.to_state()})
+        parts.store(f"{name}-{index}", {"layout": stored, "index": index, **rows.to_state()})
         done += n_rows[index]
         report(done, len(problem.samples))
     return problem.stack([solved[index] for index in range(len(blocks))])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enhg._checkpoint import Checkpoint, CheckpointLike, Computation
+from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
@@ -87,7 +87,8 @@ def self_representation(
         set, and the samples in float64 where float32 does not reach `tol`. Working sets become
         large only with the norm loss, or with a small ridge or none.
     n_jobs : int, default=None
-        Number of threads; None for all cores. The result does not depend on it beyond rounding.
+        Number of threads; None for all cores. The result does not depend on it beyond rounding,
+        but for `n_candidates`: another number of threads may find other candidates.
         Workers of Dask have their own threads.
     scheduler : {"auto", "threads"} or distributed.Client, default="auto"
         Where blocks of samples are solved: in threads of this process, or by the workers of a Dask
@@ -267,13 +268,19 @@ def _solve(
 ) -> SolvedRows:
     """Solve all samples; those that do not reach `tol` in float32 once more in float64."""
     name = problem.samples.dtype.name
+    if problem.candidates is not None:  # blocks of others are of no use
+        name += f"-{problem.candidates.fingerprint}"
     rows = solve_blocks(problem, scheduler, parts, name, report)
     failed = np.flatnonzero(_exceeds(rows.certificate, problem.tol))
-    if name == "float64" or len(failed) == 0:
+    if problem.samples.dtype == np.float64 or len(failed) == 0:
         return rows
     # Where the l1 penalty is small, the rounding of float32 products alone exceeds it.
     again = solve_blocks(
-        problem.of_rows(failed), scheduler, parts, "float64", lambda done, total: None
+        problem.of_rows(failed),
+        scheduler,
+        parts,
+        f"{name}-{digest(failed)[:16]}",
+        lambda done, total: None,
     )
     return rows.replace(failed, again)
 
