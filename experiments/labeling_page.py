@@ -37,6 +37,7 @@ def page(file: Path) -> str:
         sheet=labeling.SHEET,
         factors=_factors(rows),
         statement=_statement(rows),
+        last=_last_accuracies(rows),
         **tables,
     )  # fmt: skip
 
@@ -95,6 +96,26 @@ def _table(rows: list[Record], level: str) -> str:
         "data set", "images", "classes", "clusters", "fewest", *METHODS, "no spreading",
     ]  # fmt: skip
     return markdown(header, lines).strip()
+
+
+def _last_accuracies(rows: list[Record]) -> str:
+    """Accuracy / actions at the end, of the data sets where bulk does not reach 95 %."""
+    lines = []
+    for name in _names(rows):
+        if mean_actions(rows, name, BULK, LEVEL) is None:
+            ends = [_last(rows, name, method) for method in METHODS]
+            lines.append([name, *ends])
+    return markdown(["data set", *METHODS], lines).strip()
+
+
+def _last(rows: list[Record], name: str, method: str) -> str:
+    ends = [
+        (float(row["last accuracy"]), float(row["last actions"]))
+        for row in rows
+        if row["data set"] == name and row["method"] == method
+    ]
+    accuracy, actions = (fmean(column) for column in zip(*ends, strict=True))
+    return f"{accuracy:.3f} / {actions:.0f}"
 
 
 def factor(rows: list[Record], name: str, method: str) -> float | None:

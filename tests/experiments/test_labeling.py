@@ -130,7 +130,7 @@ def test_the_page_says_where_the_target_is_missed(tmp_path):
         file,
         {
             "digits": {BULK: [10, 12], SUGGESTED: [20, 24], RANDOM: [60, 50]},
-            "ORL": {BULK: [10], SUGGESTED: [100]},
+            "ORL": {BULK: [""], SUGGESTED: [100]},
         },
     )
     text = labeling_page.page(file)
@@ -141,6 +141,8 @@ def test_the_page_says_where_the_target_is_missed(tmp_path):
     assert "missed on digits (2.0)" in text
     assert "Against *random*, 5 times fewer actions are reached on digits." in text
     assert "2 runs (1 of ORL)" in text
+    assert "| ORL | 1.000 / 9 |" in text
+    assert "| digits | 1.000" not in text
     assert "| digits | 1000 |" in labeling_page.summary(file)
 
 
