@@ -101,7 +101,7 @@ def test_the_same_key_is_one_action():
         ({"kind": "name"}, "at least one image"),
         ({"kind": "name", "rows": [0], "label": " "}, "1 to 100"),
         ({"kind": "name", "rows": [0], "label": "a\x1b[31m"}, "control"),
-        ({"kind": "name", "rows": [0], "label": "x" * 101}, "1 to 100"),
+        ({"kind": "name", "rows": [0], "label": "x" * 101}, "at most 100"),
         ({"kind": "name", "rows": [10], "label": "a"}, "below 10"),
         ({"kind": "name", "rows": [-1], "label": "a"}, "below 10"),
         ({"kind": "name", "rows": [1, 1], "label": "a"}, "different"),
@@ -114,6 +114,8 @@ def test_the_same_key_is_one_action():
         ({"kind": "clear", "rows": [1], "origin": "heaven"}, "origin"),
         ({"kind": "clear", "rows": [1], "extra": 1}, "extra"),
         ({"kind": "undo", "key": ""}, "key"),
+        ({"kind": "undo", "key": "\ud800"}, "key"),
+        ({"kind": "undo", "previous": "x" * 101}, "previous"),
     ],
 )
 def test_wrong_actions_are_refused(fields, message):
@@ -143,3 +145,16 @@ def test_nothing_to_undo(kind):
 def test_an_action_survives_json():
     action = Action("k", "name", (3, 4), "cat", origin="question", predicted=("dog", ""))
     assert Action.from_json(action.to_json(), 10) == action
+
+
+def test_a_label_of_the_person_is_not_replaced_by_a_prediction_of_before():
+    answers = answers_after(name("a", 0), name("b", 1))
+    with pytest.raises(InputError, match="decided on some of these images"):
+        answers.apply(Action("k", "accept", (1, 2), predicted=("a", "a")))
+    answers.apply(Action("k", "accept", (2, 3), predicted=("a", "b")))
+    assert list(np.flatnonzero(answers.accepted)) == [2, 3]
+    answers.apply(Action("l", "name", (3,), "b"))
+    assert list(np.flatnonzero(answers.accepted)) == [2]
+    answers.apply(Action("m", "undo"))
+    answers.apply(Action("n", "undo"))
+    assert not answers.accepted.any()

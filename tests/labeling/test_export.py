@@ -8,12 +8,14 @@ import json
 import numpy as np
 import pytest
 from digit_labels import NAMES, TRUTH, N, act, name_clusters
+from sklearn.frozen import FrozenEstimator
 
-from enhg import load_model
+from enhg import ElasticNetHypergraph, HypergraphClustering, load_model
 from enhg.exceptions import InputError
 from enhg.io import read_labels
 from enhg.io._base import Photos, Samples
 from enhg.labeling.export import Exporter
+from enhg.labeling.session import LabelingSession
 
 
 @pytest.fixture
@@ -85,3 +87,29 @@ def test_folders_are_new_and_originals_stay(session, samples, tmp_path):
 def test_folders_of_samples_in_a_file_are_refused(exporter):
     with pytest.raises(InputError, match="image files"):
         exporter.write_folders("links")
+
+
+def test_accepted_predictions_are_not_answers(session, exporter, tmp_path):
+    act(session, "name", session.cores[0], "a")
+    act(session, "name", session.cores[1], "b")
+    codes = session.predictions.codes
+    rows = np.flatnonzero((codes >= 0) & ~session.answers.settled)[:5]
+    names = tuple(session.answers.classes[code] for code in codes[rows])
+    act(session, "accept", rows, predicted=names, origin="predictions")
+    exporter.write_tables()
+    decided = [row["decided"] for row in table(tmp_path / "labels.csv")]
+    assert [decided[row] for row in rows] == ["accepted"] * 5
+    answers = {row["name"] for row in table(tmp_path / "answers.csv")}
+    assert not answers & {NAMES[row] for row in rows}
+
+
+def test_a_clustering_of_the_program_is_exported(samples, tmp_path):
+    """Whose structure was fitted before."""
+    structure = ElasticNetHypergraph().fit(samples.X)
+    model = HypergraphClustering(10, structure=FrozenEstimator(structure), random_state=0)
+    session = LabelingSession(model.fit(samples.X), NAMES, tmp_path)
+    name_clusters(session)
+    Exporter(session, samples, tmp_path).write_classifier()
+    session.close()
+    predicted = load_model(tmp_path / "classifier.npz").predict(samples.X[:100])
+    assert (predicted == TRUTH[:100]).mean() > 0.85

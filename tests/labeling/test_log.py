@@ -12,7 +12,7 @@ import pytest
 from enhg.exceptions import InputError
 from enhg.labeling.log import ActionLog
 
-SUBJECT = {"images": 3}
+SUBJECT, START = {"images": 3}, {"classes": []}
 
 
 @pytest.fixture
@@ -21,14 +21,15 @@ def path(tmp_path):
 
 
 def lines(path):
-    log = ActionLog(path, SUBJECT)
-    present = list(log)
+    log = ActionLog(path, SUBJECT, START)
+    first, *present = log
+    assert first == START
     log.close()
     return present
 
 
 def test_lines_are_there_again(path):
-    log = ActionLog(path, SUBJECT)
+    log = ActionLog(path, SUBJECT, START)
     log.append({"name": "é\n"})
     log.append({"b": 2})
     log.close()
@@ -37,7 +38,7 @@ def test_lines_are_there_again(path):
 
 def test_a_line_that_was_cut_off_is_dropped(path):
     """At every byte at which the writing of the last line could have been interrupted."""
-    log = ActionLog(path, SUBJECT)
+    log = ActionLog(path, SUBJECT, START)
     log.append({"a": 1})
     complete = path.stat().st_size
     log.append({"b": "some text"})
@@ -52,20 +53,20 @@ def test_a_line_that_was_cut_off_is_dropped(path):
 
 
 def test_other_images_and_damage_are_refused(path):
-    ActionLog(path, SUBJECT).close()
+    ActionLog(path, SUBJECT, START).close()
     with pytest.raises(InputError, match="other images"):
-        ActionLog(path, {"images": 4})
+        ActionLog(path, {"images": 4}, START)
     with path.open("a") as stream:
         stream.write("{broken\n")
-    with pytest.raises(InputError, match="line 2 is damaged"):
-        ActionLog(path, SUBJECT)
+    with pytest.raises(InputError, match="line 3 is damaged"):
+        ActionLog(path, SUBJECT, START)
 
 
 def test_two_processes_do_not_share_it(path):
-    log = ActionLog(path, SUBJECT)
+    log = ActionLog(path, SUBJECT, START)
     code = (
         "from pathlib import Path; from enhg.labeling.log import ActionLog; "
-        f"ActionLog(Path({str(path)!r}), {SUBJECT!r})"
+        f"ActionLog(Path({str(path)!r}), {SUBJECT!r}, {START!r})"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another enhg label works on it" in other.stderr
@@ -74,7 +75,7 @@ def test_two_processes_do_not_share_it(path):
 
 
 def test_a_full_disk_leaves_no_part_of_a_line(path, monkeypatch):
-    log = ActionLog(path, SUBJECT)
+    log = ActionLog(path, SUBJECT, START)
     write = os.write
 
     def full(file, content):
@@ -87,9 +88,9 @@ def test_a_full_disk_leaves_no_part_of_a_line(path, monkeypatch):
     monkeypatch.undo()
     log.append({"b": 2})
     log.close()
-    assert [json.loads(line) for line in path.read_text().splitlines()][1:] == [{"b": 2}]
+    assert [json.loads(line) for line in path.read_text().splitlines()][2:] == [{"b": 2}]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
-        ActionLog(tmp_path / "missing" / "actions.jsonl", SUBJECT)
+        ActionLog(tmp_path / "missing" / "actions.jsonl", SUBJECT, START)

@@ -113,14 +113,39 @@ def test_an_action_that_is_not_written_has_no_effect(session, monkeypatch):
     assert session.version == 0
 
 
-def test_given_labels_are_the_first_actions(open_session):
-    given = np.where(np.arange(N) < 20, TRUTH, "")
+def test_given_labels_and_classes_are_the_start_of_the_log(open_session):
+    """Whatever the next call says, and with names as a person would type them."""
+    given = np.where(np.arange(N) < 20, TRUTH, "").astype(object)
+    given[20], given[21] = "cafe\u0301", "x" * 97
     session = open_session(given=given.tolist(), classes=["9", "zebra"])
     assert session.answers.classes[:2] == ["9", "zebra"]
-    assert list(np.flatnonzero(session.answers.settled)) == list(range(20))
+    assert list(np.flatnonzero(session.answers.settled)) == list(range(22))
+    act(session, "rename", label="horse", previous="zebra")
     session.close()
-    again = open_session(given=given.tolist(), classes=["9", "zebra"])
-    assert again.version == session.version
+    again = open_session()
+    assert again.answers.classes == session.answers.classes
+    assert "caf\u00e9" in again.answers.classes
+    np.testing.assert_array_equal(again.answers.labels, session.answers.labels)
+    act(again, "undo")
+    assert again.answers.classes[:2] == ["9", "zebra"]
+
+
+@pytest.mark.parametrize("label", ["x" * 101, "a\tb", "\u200b"])
+def test_given_labels_that_cannot_be_classes_are_refused_first(open_session, tmp_path, label):
+    with pytest.raises(InputError, match="class"):
+        open_session(given=[label] + [""] * (N - 1))
+    assert not list(tmp_path.iterdir())
+
+
+def test_none_of_these_is_a_wrong_prediction(session):
+    name_clusters(session)
+    act(session, "clear", np.flatnonzero(session.model.labels_ == 0)[3:])
+    row = session.random_questions[0]
+    act(session, "mark", [row], "unsure", origin="question")
+    assert session.history[-1].checked == 0
+    row = session.random_questions[0]
+    act(session, "mark", [row], "none of these", origin="question")
+    assert (session.history[-1].checked, session.history[-1].right) == (1, 0)
 
 
 def test_the_estimate_counts_random_questions_only(session):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +40,8 @@ from enhg.cli.terminal import Stages, errors_in_one_line, options_of
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from enhg.io import Samples
@@ -97,8 +100,9 @@ def label(
     \b
       actions.jsonl   every action, before the page confirms it. The same command
                       goes on from there; nothing is lost
-      labels.csv      one row per image: name; label; decided, by person or model;
-                      confidence; mark (none of these, unsure, two things)
+      labels.csv      one row per image: name; label; decided (person; model;
+                      accepted, by both); confidence; mark (none of these,
+                      unsure, two things)
       labels.jsonl    the same as JSON lines
       answers.csv     the labels of the person, for enhg classify --labels
       classifier.npz  for enhg predict, on request
@@ -117,17 +121,18 @@ def label(
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
-    if _is_session(out):
-        fitted, samples = _resume(stages, wanted, out)
-    else:
-        fitted, samples = _start(
-            stages, wanted, out, n_clusters, seed, overwrite, preprocessing, memory_budget
-        )
-    given = None
-    if labels is not None:
-        with stages.warnings_shown():
-            given = reading.open_given(wanted, labels, False)(samples)
     names = [name for name in (classes or "").split(",") if name.strip()]
+    if _is_session(out):
+        with stages.warnings_shown():
+            _warn_of_ignored(out, labels, names, n_clusters)
+        fitted, samples = _resume(stages, wanted, out)
+        given = None
+    else:
+        match = None if labels is None else reading.open_given(wanted, labels, False)
+        fitted, samples, given = _start(
+            stages, wanted, out, match, names, n_clusters, seed, overwrite, preprocessing,
+            memory_budget,
+        )  # fmt: skip
     _run(stages, fitted, samples, out, names, given, port, not no_browser)
 
 
@@ -141,15 +146,20 @@ def _start(
     stages: Stages,
     wanted: Reading,
     out: Path,
+    match: Callable[[Samples], NDArray] | None,
+    classes: list[str],
     n_clusters: int | str,
     seed: int,
     overwrite: bool,
     preprocessing: str,
     memory_budget: int | None,
-) -> tuple[HypergraphClustering, Samples]:
+) -> tuple[HypergraphClustering, Samples, NDArray | None]:
     """Cluster the images, and keep the clusters in the folder of the results."""
+    from enhg.labeling.actions import class_name
     from enhg.labeling.pictures import Pictures
 
+    for name in classes:
+        class_name(name)
     with steps.results(stages, wanted, steps.Outputs(), out, overwrite, None, None) as (
         folder,
         parts,
@@ -159,6 +169,10 @@ def _start(
         samples = reading.read(stages, wanted)
         reading.check_clusters(wanted, n_clusters, samples)
         Pictures(samples)  # refuses samples that cannot be seen, before they are clustered
+        with stages.warnings_shown():
+            given = None if match is None else match(samples)
+        for name in [] if given is None else set(given.tolist()) - {""}:
+            class_name(name)
         structure = steps.fit_structure(
             stages, samples.X, cache=wanted.cache, checkpoint=parts, preprocessing=preprocessing,
             memory_budget=memory_budget, n_jobs=wanted.jobs,
@@ -173,7 +187,7 @@ def _start(
                 model, folder / _MODEL, image_shape=samples.image_shape, recipe=samples.recipe,
                 names=samples.names,
             )  # fmt: skip
-    return model, samples
+    return model, samples, given
 
 
 def _resume(stages: Stages, wanted: Reading, out: Path) -> tuple[HypergraphClustering, Samples]:
@@ -193,7 +207,39 @@ def _resume(stages: Stages, wanted: Reading, out: Path) -> tuple[HypergraphClust
             "or choose another folder for the results",
             parameter="out",
         )
+    _require_same(samples, saved.model, out)
     return saved.model, samples
+
+
+def _require_same(samples: Samples, model: HypergraphClustering, out: Path) -> None:
+    """Raise InputError if samples are not those of a model: only their names may be equal."""
+    import numpy as np
+
+    from enhg.run import fitted_structure
+
+    stored = fitted_structure(model).samples_
+    if samples.X.shape != stored.shape or not np.allclose(samples.X, stored, rtol=1e-3, atol=1e-3):
+        raise InputError(
+            f"{out}: was made of other images of the same names; choose another folder for the "
+            "results",
+            parameter="out",
+        )
+
+
+def _warn_of_ignored(
+    out: Path, labels: Path | None, classes: list[str], n_clusters: int | str
+) -> None:
+    given = {
+        "labels": labels is not None,
+        "classes": bool(classes),
+        "n_clusters": n_clusters != "auto",
+    }
+    ignored = [name for name, is_given in given.items() if is_given]
+    if ignored:
+        warnings.warn(
+            f"{out} goes on as it was started: {' and '.join(ignored)} given now are not used",
+            stacklevel=2,
+        )
 
 
 def _run(

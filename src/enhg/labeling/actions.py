@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Self, TypeAlias, get_args
@@ -73,17 +73,19 @@ class Action:
         rows, predicted = value.get("rows", ()), value.get("predicted", ())
         texts = {name: value.get(name, default) for name, default in _TEXTS.items()}
         for name, text in texts.items():
-            if not isinstance(text, str):
-                raise InputError(f"{name} of an action must be text, got {text!r}")
+            if not _is_text(text):
+                raise InputError(
+                    f"{name} of an action must be text of at most {_MAX_NAME} characters"
+                )
         if texts["kind"] not in KINDS:
             raise InputError(f"kind of an action must be one of {KINDS}, got {texts['kind']!r}")
         if texts["origin"] not in ORIGINS:
             raise InputError(f"origin of an action must be one of {ORIGINS}")
-        if not texts["key"] or len(texts["key"]) > _MAX_NAME:
-            raise InputError(f"key of an action must have 1 to {_MAX_NAME} characters")
+        if not texts["key"]:
+            raise InputError("key of an action must not be empty")
         if not _are_rows(rows, n_rows):
             raise InputError(f"rows of an action must be different whole numbers below {n_rows}")
-        if not isinstance(predicted, Sequence) or not all(isinstance(p, str) for p in predicted):
+        if not isinstance(predicted, list | tuple) or not all(map(_is_text, predicted)):
             raise InputError("predicted of an action must be a list of names")
         action = cls(rows=tuple(rows), predicted=tuple(predicted), **texts)
         action._check()
@@ -108,6 +110,13 @@ class Action:
 _TEXTS = {
     "key": "", "kind": "", "label": "", "previous": "", "origin": "selection", "time": "",
 }  # fmt: skip
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is a short text that can be written to a file."""
+    if not isinstance(value, str) or len(value) > _MAX_NAME:
+        return False
+    return not any("\ud800" <= mark <= "\udfff" for mark in value)
 
 
 def _are_rows(rows: Any, n_rows: int) -> bool:
@@ -147,6 +156,7 @@ class _Effect:
     labels: NDArray
     marks: NDArray
     confirmed: NDArray
+    accepted: NDArray
     classes: tuple[str, ...]
 
 
@@ -168,6 +178,8 @@ class Answers:
         The place of its mark among `MARKS`; −1 for none.
     confirmed : ndarray of bool of shape (n_rows,)
         Whether its label was given to it alone, or repeated against its neighbors.
+    accepted : ndarray of bool of shape (n_rows,)
+        Whether its label is a prediction that was accepted.
     """
 
     def __init__(self, n_rows: int, classes: Iterable[str] = ()) -> None:
@@ -175,6 +187,7 @@ class Answers:
         self.labels = np.full(n_rows, -1, np.int16)
         self.marks = np.full(n_rows, -1, np.int8)
         self.confirmed = np.zeros(n_rows, bool)
+        self.accepted = np.zeros(n_rows, bool)
         self._effects: list[_Effect] = []
         self._undone: list[Action] = []
         self._keys: set[str] = set()
@@ -208,6 +221,8 @@ class Answers:
             raise InputError(f"there is no class {action.previous!r}")
         if action.kind == "accept" and not set(action.predicted) <= set(self.classes):
             raise InputError("only names of classes can be accepted")
+        if action.kind == "accept" and self.settled[list(action.rows)].any():
+            raise InputError("a person has decided on some of these images by now; look again")
         new = action.kind == "name" and action.label not in self.classes
         if new and len(self.classes) >= MAX_CLASSES:
             raise InputError(f"there are {MAX_CLASSES} classes already")
@@ -230,13 +245,23 @@ class Answers:
         rows = np.array(action.rows, np.int64)
         if action.kind == "rename":
             rows = np.flatnonzero(self.labels >= 0)
-        before = (self.labels[rows], self.marks[rows], self.confirmed[rows], tuple(self.classes))
-        self._effects.append(_Effect(action, rows, *before))
+        self._effects.append(
+            _Effect(
+                action,
+                rows,
+                self.labels[rows],
+                self.marks[rows],
+                self.confirmed[rows],
+                self.accepted[rows],
+                tuple(self.classes),
+            )
+        )
         if action.kind == "rename":
             self._rename(action.previous, action.label)
             return
         self.labels[rows], self.marks[rows] = -1, -1
         self.confirmed[rows] = action.origin == "contradiction" or len(rows) == 1
+        self.accepted[rows] = action.kind == "accept"
         if action.kind == "mark":
             self.marks[rows] = MARKS.index(action.label)
         if action.kind == "name":
@@ -260,5 +285,6 @@ class Answers:
         effect = self._effects.pop()
         self.labels[effect.rows], self.marks[effect.rows] = effect.labels, effect.marks
         self.confirmed[effect.rows] = effect.confirmed
+        self.accepted[effect.rows] = effect.accepted
         self.classes = list(effect.classes)
         self._undone.append(effect.action)

@@ -19,6 +19,7 @@ from enhg.io.models import save_model
 from enhg.labeling.actions import MARKS
 from enhg.labeling.session import LabelingSession
 from enhg.learning.classification import HypergraphClassifier
+from enhg.run import fitted_structure
 
 LABELS, LINES, ANSWERS, CLASSIFIER = "labels.csv", "labels.jsonl", "answers.csv", "classifier.npz"
 
@@ -46,7 +47,7 @@ class Exporter:
             The names of the files.
         """
         session = self.session
-        with self._lock:
+        with self._lock, session.lock:
             labels, decided, confidence = session.final_labels()
             marks = np.array([*MARKS, ""])[session.answers.marks]
             columns = {
@@ -63,7 +64,7 @@ class Exporter:
                     for row in zip(*columns.values(), strict=True)
                 )
                 part.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-            own = np.flatnonzero(session.answers.labels >= 0)
+            own = np.flatnonzero((session.answers.labels >= 0) & ~session.answers.accepted)
             answers = {"name": [session.names[i] for i in own], "label": labels[own].tolist()}
             write_table(self.folder / ANSWERS, answers)
         return [LABELS, LINES, ANSWERS]
@@ -90,9 +91,10 @@ class Exporter:
             raise InputError("a classifier needs labels of two classes at least")
         names = np.array([*answers.classes, ""])
         given = np.ma.MaskedArray(names[codes], codes < 0)
-        classifier = HypergraphClassifier(structure=FrozenEstimator(model.structure_))
+        structure = fitted_structure(model)
+        classifier = HypergraphClassifier(structure=FrozenEstimator(structure))
         with self._lock, validated():
-            classifier.fit(model.structure_.samples_, given)
+            classifier.fit(structure.samples_, given)
             save_model(
                 classifier, self.folder / CLASSIFIER, image_shape=self.samples.image_shape,
                 recipe=self.samples.recipe, names=self.samples.names, overwrite=True,

@@ -31,9 +31,11 @@ class ActionLog:
     path : Path
     subject : dict
         What the log is of; a log of something else is refused.
+    start : dict
+        The first line of a new log, in one write with what it is of.
     """
 
-    def __init__(self, path: Path, subject: dict[str, Any]) -> None:
+    def __init__(self, path: Path, subject: dict[str, Any], start: dict[str, Any]) -> None:
         self.path = path
         header = {"format": _FORMAT, "version": 1, **subject}
         try:
@@ -44,8 +46,9 @@ class ActionLog:
             self._lock()
             self._lines = self._read()
             if not self._lines:
-                self._write(header)
-            elif self._lines.pop(0) != header:
+                self._write(header, start)
+                self._lines = [start]
+            elif self._lines.pop(0) != header or not self._lines:
                 raise InputError(
                     f"{path}: the log is of other images, or of another version of enhg; choose "
                     "another folder"
@@ -87,8 +90,9 @@ class ActionLog:
         """Write a line to the disk, whole or not at all."""
         self._write(line)
 
-    def _write(self, line: dict[str, Any]) -> None:
-        content = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    def _write(self, *lines: dict[str, Any]) -> None:
+        texts = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
+        content = "".join(f"{text}\n" for text in texts).encode()
         size = os.fstat(self._file).st_size
         try:
             written = 0

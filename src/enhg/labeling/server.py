@@ -32,6 +32,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_HTTP_PORT = 80
 _MAX_BODY = 4_000_000  # bytes: an action on some hundred thousand images
 
 Handler = Callable[[Request, Any], Response]
@@ -78,7 +79,8 @@ class _Guard:
 
     def __init__(self, token: str, port: int) -> None:
         self.token = token
-        self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        suffix = "" if port == _HTTP_PORT else f":{port}"  # which browsers leave out
+        self.hosts = {f"127.0.0.1{suffix}", f"localhost{suffix}"}
 
     def guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -105,7 +107,7 @@ async def _answered(handler: Handler, request: Request) -> Response:
     if request.method == "POST":
         try:
             body = await _body(request)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _error("the request is not JSON, or too long", 400)
     try:
         answer = await run_in_threadpool(handler, request, body)
@@ -187,8 +189,7 @@ class _Pages:
 
     def export(self, request: Request, body: Any) -> Response:
         wanted = body.get("folders") if isinstance(body, dict) else None
-        names = self.exporter.write_tables()
+        names = [*self.exporter.write_tables(), self.exporter.write_classifier()]
         if wanted in ("links", "copies"):
             names.append(self.exporter.write_folders(wanted))
-        names.append(self.exporter.write_classifier())
         return JSONResponse({"folder": str(self.exporter.folder), "files": names})

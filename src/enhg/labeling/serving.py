@@ -7,6 +7,7 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Thread
 
 import uvicorn
@@ -92,7 +93,8 @@ class _Writer:
 
     def _run(self) -> None:
         while not self._ended.wait(_WRITING_SECONDS):
-            self._write()
+            with suppress(InputError, OSError):  # tried again, and said at the end
+                self._write()
 
     def _write(self) -> None:
         version = self._session.version

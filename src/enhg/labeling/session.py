@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from enhg._checkpoint import digest
 from enhg.exceptions import InputError
-from enhg.labeling.actions import Action, Answers, timestamp
+from enhg.labeling.actions import MARKS, Action, Answers, class_name, timestamp
 from enhg.labeling.log import ActionLog
 from enhg.labeling.predictions import Predictions, Spreading, contradicted, own_links
 from enhg.labeling.sheets import core_size, find_parts, sorted_clusters
@@ -79,7 +79,7 @@ class LabelingSession:
     classes : sequence of str, optional
         Names that are classes from the start.
     given : sequence of str, optional
-        Labels that are known, "" for none; the first action of a new log.
+        Labels that are known, "" for none; the first actions of a new log.
     """
 
     def __init__(
@@ -93,27 +93,23 @@ class LabelingSession:
         self.model, self.names = model, list(names)
         self.lock = RLock()
         self._spreading = Spreading(model.graph_)
-        self._log = ActionLog(folder / LOG, {"images": len(self.names), "names": self._fingerprint})
+        start = {"classes": list(map(class_name, classes)), "given": _named_rows(given)}
+        subject = {"images": len(self.names), "names": digest(np.array(self.names, dtype=str))}
+        self._log = ActionLog(folder / LOG, subject, start)
         try:
-            self.answers = Answers(len(self.names), classes)
+            first, *actions = self._log
+            self.answers = Answers(len(self.names), first["classes"])
             self.history = [self._progress()]
-            for line in self._log:
+            for number, (name, rows) in enumerate(first["given"]):
+                self._apply(Action(f"given {number}", "name", tuple(rows), name, origin="given"))
+            for line in actions:
                 self._apply(Action.from_json(line, len(self.names)))
-            if given is not None and not self.answers.done:
-                self._give(given)
+        except (KeyError, TypeError, ValueError) as error:
+            self._log.close()
+            raise InputError(f"{folder / LOG}: is damaged ({error})") from error
         except BaseException:
             self._log.close()
             raise
-
-    @_derived
-    def _fingerprint(self) -> str:
-        return digest(np.array(self.names, dtype=str))
-
-    def _give(self, given: Sequence[str]) -> None:
-        labels = np.array(given, dtype=str)
-        for name in dict.fromkeys(labels[labels != ""].tolist()):
-            rows = tuple(np.flatnonzero(labels == name).tolist())
-            self.act(Action(f"given {name}", "name", rows, name, origin="given"))
 
     def act(self, action: Action) -> None:
         """Write an action to the log, then apply it; the same action again has no effect."""
@@ -121,7 +117,7 @@ class LabelingSession:
             if self.answers.has(action.key):
                 return
             self.answers.check(action)
-            if action.origin == "question" and action.kind == "name":
+            if action.origin == "question" and action.kind in ("name", "mark"):
                 action = self._with_predictions(action)
             elif action.predicted and action.kind != "accept":
                 raise InputError("predictions belong to questions")
@@ -146,7 +142,11 @@ class LabelingSession:
 
     def _progress(self) -> Progress:
         done = self.answers.done
-        asked = [action for action in done if action.kind == "name"]
+        asked = [
+            action
+            for action in done
+            if action.kind == "name" or (action.kind == "mark" and action.label == MARKS[0])
+        ]
         checks = [
             predicted == action.label
             for action in asked
@@ -248,7 +248,8 @@ class LabelingSession:
         labels : ndarray of str
             "" where nobody decided, or for "none of these", "unsure" and "two things".
         decided : ndarray of str
-            "person" or "model"; "" without a label or mark.
+            "person"; "accepted" for a prediction that the person accepted; "model"; "" without a
+            label or mark.
         confidence : ndarray
             1 where a person decided, 0 where nobody did.
         """
@@ -258,9 +259,19 @@ class LabelingSession:
             settled = answers.settled
             codes = np.where(settled, answers.labels, predictions.codes)
             decided = np.where(settled, "person", np.where(codes >= 0, "model", ""))
+            decided = np.where(answers.accepted, "accepted", decided)
             confidence = np.where(settled, 1.0, predictions.confidence)
             return names[codes].astype(str), decided, confidence
 
     def close(self) -> None:
         """Close the log."""
         self._log.close()
+
+
+def _named_rows(given: Sequence[str] | None) -> list[tuple[str, list[int]]]:
+    """The rows of every class among given labels."""
+    rows: dict[str, list[int]] = {}
+    for row, label in enumerate(given or ()):
+        if label:
+            rows.setdefault(class_name(label), []).append(row)
+    return list(rows.items())
