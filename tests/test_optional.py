@@ -120,16 +120,19 @@ PLACES = {
     "h5py": {"io/arrays.py"},
     "PIL": {
         "demo.py", "duplicates.py", "features/_pixels.py", "io/_decoding.py", "io/contact.py",
-        "report/_pictures.py",
+        "labeling/pictures.py", "report/_pictures.py",
     },
     "onnx": {"features/_efficientnet.py", "features/_network.py"},
     "onnxruntime": {"features/_network.py"},
     "skimage": {"features/_hog.py"},
     "pillow_heif": {"io/_decoding.py"},
     "pyarrow": {"io/parquet.py"},
-    "zarr": {"io/_zarr.py"},
+    "zarr": {"io/_zarr.py", "representation/_sources.py"},
     "rich": {"_progress.py", "cli/__init__.py"},
-    "typer": {"cli/__init__.py", "cli/commands.py", "cli/options.py", "cli/terminal.py"},
+    "typer": {
+        "cli/__init__.py", "cli/commands.py", "cli/labeling.py", "cli/options.py",
+        "cli/terminal.py",
+    },
     "psutil": set(),
 }  # fmt: skip
 

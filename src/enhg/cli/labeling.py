@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,7 +98,8 @@ def label(
 
     \b
       actions.jsonl   every action, before the page confirms it. The same command
-                      goes on from there; nothing is lost
+                      goes on from there, with the clusters, classes and labels
+                      that it was started with; nothing is lost
       labels.csv      one row per image: name; label; decided (person; model;
                       accepted, by both); confidence; mark (none of these,
                       unsure, two things)
@@ -123,8 +123,6 @@ def label(
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
     names = [name for name in (classes or "").split(",") if name.strip()]
     if _is_session(out):
-        with stages.warnings_shown():
-            _warn_of_ignored(out, labels, names, n_clusters)
         fitted, samples = _resume(stages, wanted, out)
         given = None
     else:
@@ -223,22 +221,6 @@ def _require_same(samples: Samples, model: HypergraphClustering, out: Path) -> N
             f"{out}: was made of other images of the same names; choose another folder for the "
             "results",
             parameter="out",
-        )
-
-
-def _warn_of_ignored(
-    out: Path, labels: Path | None, classes: list[str], n_clusters: int | str
-) -> None:
-    given = {
-        "labels": labels is not None,
-        "classes": bool(classes),
-        "n_clusters": n_clusters != "auto",
-    }
-    ignored = [name for name, is_given in given.items() if is_given]
-    if ignored:
-        warnings.warn(
-            f"{out} goes on as it was started: {' and '.join(ignored)} given now are not used",
-            stacklevel=2,
         )
 
 

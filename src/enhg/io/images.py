@@ -239,7 +239,6 @@ def read_folder(
     purpose: Purpose,
 ) -> Samples:
     """Read the pixels of every image that is listed; parameters as in `enhg.io.read_samples`."""
-    load_pillow()
     if size is None:
         headers = survey(listing, n_jobs)
         size = working_size(headers.sizes)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_finite, readable
+from enhg.io._decoding import load_pillow
 from enhg.io._zarr import ZARR_SUFFIX
 from enhg.io.arrays import ARRAY_SUFFIXES, no_named_arrays, read_arrays
 from enhg.io.feature_cache import FeatureCache
@@ -137,6 +138,7 @@ def read_samples(
             parameter="on_unreadable",
         )
     if is_folder:
+        load_pillow()
         samples = read_folder(
             list_images(source),
             size=size,

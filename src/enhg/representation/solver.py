@@ -147,7 +147,7 @@ def self_representation(
     _check_candidates(n_candidates, loss, error_weight)
     with ThreadTeam(n_jobs) as team:
         engine = make_scheduler(scheduler, team, memory_budget)
-        samples, atoms = _check_data(engine.read(X, "X"), engine.read(dictionary, "dictionary"))
+        samples, atoms = _read_data(engine, X, dictionary)
         excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
         n_atoms, eliminated = len(atoms), 0.0
         if error_weight is not None and loss == "squared":
@@ -222,6 +222,13 @@ def _finished_parts(
     if blocks.atoms is not blocks.samples:
         arrays["atoms"] = blocks.atoms
     return Checkpoint.at(checkpoint).computation("representation", parameters, **arrays)
+
+
+def _read_data(
+    engine: Scheduler, X: ArrayLike, dictionary: ArrayLike | None
+) -> tuple[NDArray, NDArray]:
+    """Return samples and atoms, of which workers may get arrays of Dask and Zarr on their own."""
+    return _check_data(engine.read(X, "X"), engine.read(dictionary, "dictionary"))
 
 
 def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, NDArray]:
