@@ -158,3 +158,14 @@ def test_a_label_of_the_person_is_not_replaced_by_a_prediction_of_before():
     answers.apply(Action("m", "undo"))
     answers.apply(Action("n", "undo"))
     assert not answers.accepted.any()
+
+
+def test_undo_is_of_the_action_that_was_shown():
+    answers = answers_after(name("a", 0), name("b", 1))
+    with pytest.raises(InputError, match="another window"):
+        answers.apply(Action("u", "undo", previous="0"))
+    answers.apply(Action("v", "undo", previous="1"))
+    with pytest.raises(InputError, match="another window"):
+        answers.apply(Action("w", "redo", previous="0"))
+    answers.apply(Action("x", "redo", previous="1"))
+    assert answers.classes == ["a", "b"]

@@ -200,9 +200,11 @@ def _resume(stages: Stages, wanted: Reading, out: Path) -> tuple[HypergraphClust
         raise InputError(f"{out / _MODEL}: must be a model of clusters, got one of classes")
     samples = reading.read_alike(stages, wanted, saved)
     if saved.names is not None and samples.names != saved.names:
+        changed = sorted(set(saved.names) ^ set(samples.names)) or ["another order"]
         raise InputError(
-            f"{out}: was made of other images than {wanted.source} has now; put the images back, "
-            "or choose another folder for the results",
+            f"{out}: was made of other images than {wanted.source} has now ({changed[0]} is the "
+            f"first of {len(changed)} that differ); put the images back, or choose another folder "
+            "for the results",
             parameter="out",
         )
     _require_same(samples, saved.model, out)

@@ -39,7 +39,8 @@ class Action:
         `label`; "clear" takes class and mark away;
         "rename" gives the class `previous` the name `label`, and joins two classes where that is
         the name of another one; "undo" takes the last action back that still has its effect,
-        "redo" makes the last "undo" ineffective.
+        "redo" makes the last "undo" ineffective. Both have in `previous` the key of the action
+        that is meant, if it is known.
     rows : tuple of int
         The images concerned, by their row.
     label : str
@@ -217,6 +218,10 @@ class Answers:
             raise InputError("there is nothing to undo")
         if action.kind == "redo" and not self._undone:
             raise InputError("there is nothing to redo")
+        if action.kind in ("undo", "redo") and action.previous:
+            last = self._undone[-1] if action.kind == "redo" else self._effects[-1].action
+            if action.previous != last.key:
+                raise InputError("something else was done in another window; look again")
         if action.kind == "rename" and action.previous not in self.classes:
             raise InputError(f"there is no class {action.previous!r}")
         if action.kind == "accept" and not set(action.predicted) <= set(self.classes):

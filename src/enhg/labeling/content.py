@@ -42,6 +42,10 @@ def session_state(session: LabelingSession) -> dict[str, Any]:
             "history": [[step.settled, step.checked, step.right] for step in session.history],
             "undo": _described(answers.done[-1:]),
             "redo": _described(answers.undone[-1:]),
+            "keys": {
+                "undo": "".join(action.key for action in answers.done[-1:]),
+                "redo": "".join(action.key for action in answers.undone[-1:]),
+            },
         }
 
 

@@ -138,7 +138,7 @@ function showConnection() {
     gone: ["The server does not answer.", " Start the same command again: nothing that was confirmed is lost. " +
       `If it prints a new address, open that one; this page goes on when the server is back at its address.${waits}`],
     moved: ["This address is no longer valid.", " The command was started again: open the address that it printed. " +
-      "Nothing that was confirmed is lost."],
+      `Nothing that was confirmed is lost.${waiting.length ? ` ${counted(waiting.length, "action")} not confirmed: do it again there.` : ""}`],
   };
   const was = !$("trouble").hidden;
   $("trouble").hidden = !lost;

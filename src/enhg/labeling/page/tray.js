@@ -86,7 +86,8 @@ const tray = {
 
   turn(kind) {
     if (!state[kind]) return complain(`There is nothing to ${kind}.`);
-    session.act({ kind });
+    // Of actions that are still under way the keys are not known here.
+    session.act({ kind, previous: session.waiting.length ? "" : state.keys[kind] });
   },
 
   /** The classes with keys and counts; only counts are written again if the classes stay. */
