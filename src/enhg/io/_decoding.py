@@ -232,15 +232,26 @@ def _standard(image: Any) -> Image.Image:
 
 def _thumbnail(image: Image.Image) -> bytes:
     Image = require("PIL.Image", "images")
-    scale = min(1.0, THUMBNAIL_SIDE / max(image.size))
-    width, height = (max(1, round(side * scale)) for side in image.size)
-    small = image.resize((width, height), Image.Resampling.HAMMING, reducing_gap=2)
-    if small.mode == "F":  # of any range of values: from the lowest as black to the highest
-        values = np.nan_to_num(np.asarray(small, dtype=np.float64))
+    size = thumbnail_size(image.size)
+    return to_jpeg(image.resize(size, Image.Resampling.HAMMING, reducing_gap=2), quality=80)
+
+
+def thumbnail_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Width and height of the thumbnail of an image of some width and height."""
+    scale = min(1.0, THUMBNAIL_SIDE / max(size))
+    width, height = (max(1, round(side * scale)) for side in size)
+    return width, height
+
+
+def to_jpeg(image: Image.Image, quality: int) -> bytes:
+    """The JPEG file of an image; one of mode F, of any values, from the lowest as black."""
+    if image.mode == "F":
+        values = np.nan_to_num(np.asarray(image, dtype=np.float64))
         values -= values.min()
-        small = Image.fromarray(np.uint8(255 * values / (values.max() or 1)))
+        levels = np.uint8(255 * values / (values.max() or 1))
+        image = require("PIL.Image", "images").fromarray(levels)
     buffer = BytesIO()
-    small.convert("RGB").save(buffer, "JPEG", quality=80)
+    image.convert("RGB").save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()
 
 

@@ -11,7 +11,7 @@ from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io import Samples
 from enhg.io._base import Skipped
-from enhg.io._decoding import load_pillow, read_image
+from enhg.io._decoding import load_pillow, read_image, thumbnail_size, to_jpeg
 
 _PREVIEW_SIDE = 1024  # pixels
 
@@ -42,11 +42,7 @@ class Pictures:
         if photos is None:
             height, width = self.samples.image_shape[:2]  # type: ignore[index]
             return [(width, height)] * len(self.samples.X)
-        longer = [160 / max(size) for size in photos.sizes]
-        return [
-            (max(1, round(w * min(1, scale))), max(1, round(h * min(1, scale))))
-            for (w, h), scale in zip(photos.sizes, longer, strict=True)
-        ]
+        return [thumbnail_size(size) for size in photos.sizes]
 
     def small(self, row: int) -> tuple[bytes, str]:
         """The picture for a sheet, and its media type."""
@@ -73,20 +69,12 @@ class Pictures:
         image = np.clip(pixels, 0, 255).astype(np.uint8).reshape(shape)
         if image.ndim == 3:
             image = image[..., :3] if shape[2] >= 3 else image.mean(axis=2).astype(np.uint8)
-        return _encoded(require("PIL.Image", "images").fromarray(image), "PNG")
+        buffer = BytesIO()
+        require("PIL.Image", "images").fromarray(image).save(buffer, "PNG")
+        return buffer.getvalue()
 
 
 def _preview(image: Any) -> bytes:
     small = image.copy()
     small.thumbnail((_PREVIEW_SIDE, _PREVIEW_SIDE))
-    if small.mode == "F":
-        values = np.nan_to_num(np.asarray(small, dtype=float))
-        values = 255 * (values - values.min()) / (np.ptp(values) or 1)
-        small = require("PIL.Image", "images").fromarray(np.uint8(values))
-    return _encoded(small.convert("RGB"), "JPEG", quality=88)
-
-
-def _encoded(image: Any, kind: str, **options: Any) -> bytes:
-    buffer = BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
+    return to_jpeg(small, quality=88)

@@ -10,36 +10,13 @@ function listing(element, ids, title) {
 
 const grid = (...inside) => make("div", { className: photos ? "grid photos" : "grid" }, ...inside);
 
-/**
- * Fill `home` with a list in pages of at most `most` entries, and buttons that turn the pages.
- * `part` makes the element of an entry; `ids` are the samples that the panel goes through.
- */
+/** A list in pages, as by `inPages`; `ids` are the samples that the panel goes through. */
 function paged(home, entries, { most, ids = entries, title, part = (i) => thumb(i), list = grid() }) {
-  const last = Math.max(0, Math.ceil(entries.length / most) - 1);
-  let page = 0;
-  const place = make("span", { ariaLive: "polite" });
-  const turner = (text, by) => make("button", { type: "button", className: "quiet", onclick: () => turn(by) }, text);
-  const [back, on] = [turner("← Previous", -1), turner("Next →", 1)];
-  const fill = () => {
-    const first = page * most;
-    const shown = entries.slice(first, first + most);
-    list.replaceChildren(...shown.map(part));
+  const filled = () => {
     if (ids.length) listing(list, ids, title);
-    place.textContent = `${number(first + 1)}–${number(first + shown.length)} of ${number(entries.length)}`;
-    [back.disabled, on.disabled] = [page === 0, page === last];
     if (panel.chosen >= 0) panel.mark();
   };
-  const turn = (by) => {
-    if (page + by < 0 || page + by > last) return false;
-    page += by;
-    fill();
-    if (list.getBoundingClientRect().top < 0) list.scrollIntoView({ block: "start" });
-    return true;
-  };
-  list.turn = turn;
-  fill();
-  home.replaceChildren(list);
-  if (last) home.append(make("div", { className: "pages", role: "group", ariaLabel: `Pages of ${title}` }, back, place, on));
+  inPages(home, entries, { most, title, part, list, filled });
 }
 
 document.addEventListener("click", (event) => {
@@ -67,11 +44,7 @@ function moveFocus(list, from, step) {
   const buttons = [...list.querySelectorAll("[data-sample]")];
   let next = buttons[buttons.indexOf(from) + step];
   if (Math.abs(step) === 2) {
-    const here = from.getBoundingClientRect();
-    const boxes = buttons.map((button) => [button, button.getBoundingClientRect()]);
-    const beyond = boxes.filter(([, box]) => (step > 0 ? box.top > here.top + 4 : box.top < here.top - 4));
-    const far = (box) => Math.abs(box.top - here.top) * 1000 + Math.abs(box.left - here.left);
-    next = beyond.sort((a, b) => far(a[1]) - far(b[1]))[0]?.[0];
+    next = inNextRow(buttons, from, step);
   } else if (!next && list.turn?.(step)) {
     const turned = list.querySelectorAll("[data-sample]");
     next = turned[step > 0 ? 0 : turned.length - 1];

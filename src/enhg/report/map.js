@@ -209,22 +209,12 @@ const map = {
     const names = this.by === "group" ? data.groups.map((_, at) => short(at)) : data.trueClasses;
     const points = names.map(() => []);
     samples[this.by].forEach((kind, i) => { if (kind >= 0) points[kind].push(i); });
-    brush.font = `600 14px ${style.fontFamily}`;
-    [brush.textAlign, brush.textBaseline, brush.lineJoin, brush.lineWidth] = ["center", "middle", "round", 4];
-    const taken = [];
-    names.forEach((name, kind) => {
-      if (!points[kind].length || (this.only >= 0 && kind !== this.only)) return;
-      const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;
-      const half = brush.measureText(text).width / 2;
+    const shown = names.flatMap((name, kind) => {
+      if (!points[kind].length || (this.only >= 0 && kind !== this.only)) return [];
       const middle = this.middle(points[kind]);
-      const [x, y] = [Math.min(Math.max(this.x[middle], half + 4), this.width - half - 4), this.y[middle]];
-      if (taken.some(([u, v, w]) => Math.abs(u - x) < w + half && Math.abs(v - y) < 16)) return;
-      taken.push([x, y, half]);
-      brush.strokeStyle = style.backgroundColor;
-      brush.strokeText(text, x, y);
-      brush.fillStyle = style.color;
-      brush.fillText(text, x, y);
+      return [[name.length > 16 ? `${name.slice(0, 15)}…` : name, this.x[middle], this.y[middle]]];
     });
+    writeTexts(brush, style, this.width, shown);
   },
 
   /** The point nearest to the median of some. */

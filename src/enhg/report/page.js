@@ -10,7 +10,6 @@ const noun = shaped ? "image" : "sample";
 const Nouns = shaped ? "Images" : "Samples";
 const groupNoun = clustered ? "cluster" : "class";
 const groupNouns = clustered ? "clusters" : "classes";
-const root = document.documentElement;
 
 const score = (value) => value.toFixed(2);
 const signed = (z) => `${z < 0 ? "−" : "+"}${Math.abs(z).toFixed(3)}`;

@@ -23,28 +23,10 @@ function showSections() {
   for (const section of links.keys()) seen.observe(section);
 }
 
-const theme = {
-  system: matchMedia("(prefers-color-scheme: dark)"),
-  dark: false,
-
-  start() {
-    this.turn(this.system.matches);
-    $("theme").addEventListener("click", () => {
-      root.style.colorScheme = this.dark ? "light" : "dark";
-      this.turn(!this.dark);
-    });
-    this.system.addEventListener("change", () => {
-      if (!root.style.colorScheme) this.turn(this.system.matches);
-    });
-  },
-
-  turn(dark) {
-    this.dark = dark;
-    $("theme").textContent = dark ? "Light" : "Dark";
-    map.paint();
-    confusion.paint();
-  },
-};
+const theme = makeTheme(() => {
+  map.paint();
+  confusion.paint();
+});
 
 function resize() {
   sheets.resize();

@@ -15,32 +15,9 @@ function listing(element, ids, title) {
 
 const grid = (...inside) => make("div", { className: "grid" }, ...inside);
 
-/** Fill `home` with a list in pages, and buttons that turn the pages. */
+/** A list of images in pages. */
 function paged(home, ids, { title, part = (i) => thumb(i), most = PER_PAGE, list = grid() }) {
-  const last = Math.max(0, Math.ceil(ids.length / most) - 1);
-  let page = 0;
-  const place = make("span", { ariaLive: "polite" });
-  const turner = (text, by) => make("button", { type: "button", className: "quiet", onclick: () => turn(by) }, text);
-  const [back, on] = [turner("← Previous", -1), turner("Next →", 1)];
-  const fill = () => {
-    const first = page * most;
-    const shown = ids.slice(first, first + most);
-    list.replaceChildren(...shown.map(part));
-    listing(list, ids, title);
-    place.textContent = `${number(first + 1)}–${number(first + shown.length)} of ${number(ids.length)}`;
-    [back.disabled, on.disabled] = [page === 0, page === last];
-  };
-  const turn = (by) => {
-    if (page + by < 0 || page + by > last) return false;
-    page += by;
-    fill();
-    if (list.getBoundingClientRect().top < 0) list.scrollIntoView({ block: "start" });
-    return true;
-  };
-  list.turn = turn;
-  fill();
-  home.replaceChildren(list);
-  if (last) home.append(make("div", { className: "pages", role: "group", ariaLabel: `Pages of ${title}` }, back, place, on));
+  inPages(home, ids, { most, title, part, list, filled: () => listing(list, ids, title) });
 }
 
 document.addEventListener("keydown", (event) => {
@@ -66,14 +43,7 @@ function focusIn(button) {
 function neighbor(list, from, step) {
   const buttons = [...list.querySelectorAll("[data-row]")];
   if (!Number.isFinite(step)) return buttons.at(step < 0 ? 0 : -1);
-  if (Math.abs(step) === 2) {
-    const here = from.getBoundingClientRect();
-    const boxes = buttons.map((button) => [button, button.getBoundingClientRect()]);
-    const beyond = boxes.filter(([, box]) => (step > 0 ? box.top > here.top + 4 : box.top < here.top - 4));
-    const far = (box) => Math.abs(box.top - here.top) * 1000 + Math.abs(box.left - here.left);
-    const [next] = beyond.sort((a, b) => far(a[1]) - far(b[1]))[0] ?? [];
-    return next ?? beside(list, step);
-  }
+  if (Math.abs(step) === 2) return inNextRow(buttons, from, step) ?? beside(list, step);
   const next = buttons[buttons.indexOf(from) + step];
   if (next) return next;
   if (list.turn?.(step)) return [...list.querySelectorAll("[data-row]")].at(step > 0 ? 0 : -1);

@@ -186,21 +186,12 @@ const plane = {
       const code = state.labels[i] >= 0 ? state.labels[i] : ghost(i);
       if (code >= 0 && this.x[i] >= 0) points[code].push(i); // of many images not all are on the map
     }
-    brush.font = `600 14px ${style.fontFamily}`;
-    [brush.textAlign, brush.textBaseline, brush.lineJoin, brush.lineWidth] = ["center", "middle", "round", 4];
-    [brush.strokeStyle, brush.fillStyle] = [style.backgroundColor, style.color];
-    const taken = [];
-    state.classes.forEach((name, code) => {
-      if (!points[code].length) return;
-      const text = ending(name, 16);
-      const half = brush.measureText(text).width / 2;
+    const shown = state.classes.flatMap((name, code) => {
+      if (!points[code].length) return [];
       const median = (values) => points[code].map((i) => values[i]).sort((a, b) => a - b)[points[code].length >> 1];
-      const [x, y] = [Math.min(Math.max(median(this.x), half + 4), this.width - half - 4), median(this.y)];
-      if (taken.some(([u, v, w]) => Math.abs(u - x) < w + half && Math.abs(v - y) < 16)) return;
-      taken.push([x, y, half]);
-      brush.strokeText(text, x, y);
-      brush.fillText(text, x, y);
+      return [[ending(name, 16), median(this.x), median(this.y)]];
     });
+    writeTexts(brush, style, this.width, shown);
   },
 
   draw() {

@@ -4,7 +4,6 @@
 const POLLING = 2000; // milliseconds between looks for actions of other windows
 const PATIENCE = 20000; // milliseconds after which a server does not answer
 
-const root = document.documentElement;
 let content = null; // what stays: names, clusters, places, marks, colors, sizes
 let state = { version: -1, classes: [], history: [], undo: "", redo: "" };
 let steps = { version: -1, questions: [], hidden: [], contradictions: [] };

@@ -110,25 +110,7 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-const theme = {
-  system: matchMedia("(prefers-color-scheme: dark)"),
-  dark: false,
-
-  start() {
-    this.turn(this.system.matches);
-    $("theme").addEventListener("click", () => {
-      root.style.colorScheme = this.dark ? "light" : "dark";
-      this.turn(!this.dark);
-    });
-    this.system.addEventListener("change", () => { if (!root.style.colorScheme) this.turn(this.system.matches); });
-  },
-
-  turn(dark) {
-    this.dark = dark;
-    $("theme").textContent = dark ? "Light" : "Dark";
-    plane.paint();
-  },
-};
+const theme = makeTheme(() => plane.paint());
 
 /** Say that the server is gone, or that it is back. */
 function showConnection() {
