@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -40,12 +40,13 @@ def command(digits, out, *options):
 
 
 @contextmanager
-def running(digits, out, *options):
-    """The process of a server, and its address."""
+def running(digits, out, *options, warnings=0):
+    """The process of a server, with its first lines of warnings, and its address."""
     process = subprocess.Popen(
         command(digits, out, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
+        process.warnings = [process.stderr.readline() for _ in range(warnings)]
         line = process.stderr.readline()
         yield process, re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", line)[0]
     finally:
@@ -149,6 +150,83 @@ def test_other_images(digits, tmp_path):
     ended = subprocess.run(command(other, out), capture_output=True, text=True)
     assert ended.returncode == 1
     assert "other images" in ended.stderr
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """A folder of digits as images of their own."""
+    from PIL import Image
+
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for row, image in enumerate(load_digits().images[:40]):
+        Image.fromarray((15 * image).astype(np.uint8)).save(folder / f"{row}.png")
+    return folder
+
+
+def status(address, path):
+    try:
+        with urlopen(address + path, timeout=30) as answer:
+            return answer.status
+    except HTTPError as error:
+        return error.code
+
+
+def test_images_that_are_gone_or_new(pictures, tmp_path):
+    """A session goes on: images that are gone keep their labels, and new ones are left out."""
+    out = tmp_path / "out"
+    with running(pictures, out) as (_, address):
+        content = ask(address, "content")
+        row = content["names"].index("7.png")
+        ask(address, "act", name("1", row, label="seven"))
+    (pictures / "7.png").rename(pictures / "other.png")
+    with running(pictures, out, warnings=2) as (process, address):
+        assert ask(address, "content")["names"] == content["names"]
+        assert ask(address, "state")["history"][-1][0] == 1
+        assert status(address, f"picture/{row}") == status(address, f"preview/{row}") == 404
+        assert status(address, f"picture/{(row + 1) % 40}") == 200
+        process.send_signal(signal.SIGINT)
+        _, _ = process.communicate(timeout=30)
+    assert "7.png is gone" in process.warnings[0]
+    assert "other.png is new" in process.warnings[1]
+    assert "7.png,seven,person" in (out / "labels.csv").read_text()
+
+
+def test_images_that_have_changed(pictures, tmp_path):
+    out = tmp_path / "out"
+    with running(pictures, out):
+        pass
+    (pictures / "3.png").write_bytes((pictures / "4.png").read_bytes())
+    ended = subprocess.run(command(pictures, out), capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "3.png is of another content now" in ended.stderr
+    assert "answers.csv" in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+def test_nothing_outside_of_the_folder_is_shown(pictures, tmp_path):
+    (pictures / "secret.png").symlink_to(tmp_path / "secret.png")
+    (tmp_path / "secret.png").write_bytes((pictures / "5.png").read_bytes())
+    out = tmp_path / "out"
+    with running(pictures, out, warnings=1) as (process, address):
+        names = ask(address, "content")["names"]
+        assert len(names) == 40
+        assert "secret.png (link to a file outside of the folder)" in process.warnings[0]
+        row = names.index("5.png")
+        assert status(address, f"preview/{row}") == 200
+        (pictures / "5.png").unlink()  # replaced while the page is open
+        (pictures / "5.png").symlink_to(tmp_path / "secret.png")
+        assert status(address, f"preview/{row}") == 404
+    assert "secret.png" in (out / "skipped.csv").read_text()
+
+
+def test_options_that_only_the_start_takes(digits, tmp_path):
+    out = tmp_path / "out"
+    with running(digits, out):
+        pass
+    with running(digits, out, "--classes", "a,b", "--overwrite", warnings=1) as (process, address):
+        assert "warning: --classes, --overwrite: without effect" in process.warnings[0]
+        assert ask(address, "state")["classes"] == []
 
 
 def test_labels_that_are_known(digits, tmp_path):

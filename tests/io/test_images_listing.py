@@ -97,6 +97,20 @@ def test_links_to_files_and_folders_are_followed(tmp_path, folder, photo, save_i
 
 
 @posix
+def test_links_that_lead_outside_can_be_left_out(tmp_path, folder, photo, save_image):
+    save_image(tmp_path / "elsewhere" / "b.png", PIXELS)
+    (folder / "a.png").symlink_to(tmp_path / "elsewhere" / "b.png")
+    (folder / "holidays").symlink_to(tmp_path / "elsewhere")
+    (folder / "inside.png").symlink_to(photo("sub/c.png"))
+    listing = list_images(folder, outside=False)
+    assert listing.names == ("inside.png", "sub/c.png")
+    assert set(reasons(listing).values()) == {"link to a file outside of the folder"}
+    assert set(reasons(listing)) == {"a.png", "holidays/b.png"}
+    (tmp_path / "link").symlink_to(folder)  # the folder itself may be a link
+    assert list_images(tmp_path / "link", outside=False).names == listing.names
+
+
+@posix
 def test_loops_of_links_end(folder, photo):
     photo("a.png")
     photo("sub/b.png")

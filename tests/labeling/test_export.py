@@ -75,13 +75,32 @@ def test_folders_are_new_and_originals_stay(session, samples, tmp_path):
     exporter = Exporter(session, Samples(samples.X, NAMES, None, None, originals, photos), out)
     act(session, "name", range(200), "../up")
     act(session, "name", range(200, N), "b")
-    assert exporter.write_folders("links") == "folders"
-    assert exporter.write_folders("copies") == "folders-2"
+    assert exporter.write_folders("links") == ("folders", 0)
+    assert exporter.write_folders("copies") == ("folders-2", 0)
     for name in ("folders", "folders-2"):
         inside = [path for path in (out / name).iterdir() if path.is_dir()]
         assert sorted(len(list(path.iterdir())) for path in inside) == [200, 200]
     assert all(file.read_bytes() == b"image" for file in files)
     assert not (tmp_path / "up").exists()
+    files[3].unlink()
+    assert exporter.write_folders("links") == ("folders-3", 1)
+    assert all(path.exists() for path in (out / "folders-3").rglob("*"))  # no link to nothing
+
+
+def test_folders_appear_whole_or_not_at_all(session, samples, tmp_path, monkeypatch):
+    file = tmp_path / "a.png"
+    file.write_bytes(b"image")
+    photos = Photos([file] * N, [b""] * N, [""] * N, [(8, 8)] * N)
+    out = tmp_path / "out"
+    exporter = Exporter(session, Samples(samples.X, NAMES, None, None, tmp_path, photos), out)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copy2", full)
+    with pytest.raises(InputError, match="No space"):
+        exporter.write_folders("copies")
+    assert not out.exists() or not list(out.iterdir())
 
 
 def test_folders_of_samples_in_a_file_are_refused(exporter):

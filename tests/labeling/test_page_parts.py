@@ -35,7 +35,7 @@ def served(samples, tmp_path):
         listening = open_port(0)
         port = listening.getsockname()[1]
         app = make_app(
-            session, Pictures(samples), Exporter(session, samples, tmp_path), "key", port
+            session, Pictures(samples, tmp_path), Exporter(session, samples, tmp_path), "key", port
         )
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -234,6 +234,36 @@ def test_contradictions_are_kept_or_changed(person, session, served):
     assert session.answers.labels[second] == kept
     assert session.answers.confirmed[second]
     assert second not in [row for row, _ in session.contradictions]
+
+
+def test_contradictions_of_the_same_classes_are_answered_together(person, session, served):
+    """The line before them answers for all, in one action that can be undone."""
+    name_clusters(session)
+    clusters = [np.flatnonzero(session.model.labels_ == cluster)[:3] for cluster in (0, 1)]
+    act(session, "name", np.concatenate(clusters), "odd")
+    person.open(served(session) + "#contradictions")
+    groups = person.all(".contradictions-alike")
+    assert len(groups) == 2
+    codes = session.answers.labels.copy()
+    keep, _ = groups[0].find_elements("tag name", "button")
+    cards = person.js(
+        "const cards = []; let next = document.querySelector('.contradictions-alike').nextSibling;"
+        "while (next?.matches('.contradiction')) { cards.push(+next.dataset.contradicted);"
+        " next = next.nextSibling; } return cards"
+    )
+    assert 2 <= len(cards) <= 3
+    keep.click()
+    person.ready()
+    assert session.answers.confirmed[cards].all()
+    assert (session.answers.labels == codes).all()
+    assert not set(cards) & {row for row, _ in session.contradictions}
+    _, change = person.find(".contradictions-alike").find_elements("tag name", "button")
+    change.click()
+    person.ready()
+    assert (session.answers.labels != codes).sum() in (2, 3)
+    person.chord(Keys.CONTROL, "z")
+    person.ready()
+    assert (session.answers.labels == codes).all()
 
 
 def test_drag_shift_and_lasso(browser, person, session, served):

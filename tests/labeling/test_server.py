@@ -14,6 +14,7 @@ from enhg.labeling.server import make_app
 
 pytest.importorskip("httpx2", reason="needs httpx2")
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 TOKEN, PORT = "some-token", 8765
 ORIGIN = f"http://127.0.0.1:{PORT}"
@@ -21,7 +22,9 @@ ORIGIN = f"http://127.0.0.1:{PORT}"
 
 @pytest.fixture
 def client(session, samples, tmp_path):
-    app = make_app(session, Pictures(samples), Exporter(session, samples, tmp_path), TOKEN, PORT)
+    app = make_app(
+        session, Pictures(samples, tmp_path), Exporter(session, samples, tmp_path), TOKEN, PORT
+    )
     return TestClient(app, base_url=ORIGIN)
 
 
@@ -80,6 +83,11 @@ def test_other_pages_are_refused(client, headers, path):
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
+def test_websockets_are_refused(client):
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect(f"/{TOKEN}/state"):
+        pass
+
+
 def test_actions_of_other_pages_are_refused(client, session):
     for headers in ({"origin": "http://evil.example"}, {"origin": f"http://localhost:{PORT}"}):
         assert post(client, "act", name(0), **headers).status_code == 403
@@ -95,12 +103,18 @@ def test_actions_of_other_pages_are_refused(client, session):
 
 @pytest.mark.parametrize("token", ["", "some-toke", "some-token2", "SOME-TOKEN", "x"])
 def test_the_token_is_needed(client, token):
-    assert client.get(f"/{token}/state").status_code in (403, 404)
+    assert client.get(f"/{token}/state").status_code == 403
+    assert client.get(f"/{token}").status_code == 403
 
 
 def test_every_answer_forbids_foreign_content(client):
-    for path in ("", "state", "picture/0", "static/page.css", "picture/400"):
-        headers = get(client, path).headers
+    """Those of the router too: of unknown paths and of other methods."""
+    paths = ("", "state", "picture/0", "static/page.css", "picture/400", "nothing")
+    answers = [get(client, path) for path in paths]
+    answers += [client.get("/"), client.get("/other/state"), client.options(f"/{TOKEN}/state")]
+    answers += [post(client, "state", {}), client.head(f"/{TOKEN}/")]
+    assert {answer.status_code for answer in answers} == {200, 403, 404, 405}
+    for headers in (answer.headers for answer in answers):
         assert "script-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"

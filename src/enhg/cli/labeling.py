@@ -44,14 +44,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from enhg.io import Samples
+    from enhg.labeling.pictures import Pictures
+    from enhg.labeling.session import LabelingSession
     from enhg.learning.clustering import HypergraphClustering
 
-_MODEL = "model.npz"
+_MODEL, _SKIPPED = "model.npz", "skipped.csv"
 _MAX_PORT = 65535
+_AT_START = (
+    "labels", "classes", "n_clusters", "features", "size", "color", "model", "model_size",
+    "model_mean", "model_std", "model_output", "preprocessing", "seed", "overwrite",
+)  # fmt: skip
+"""Options that an earlier session has been started with."""
 
 
 @errors_in_one_line
 def label(
+    context: typer.Context,
     source: Input,
     out: Out,
     labels: Labels = None,
@@ -109,6 +117,8 @@ def label(
       folders         links or copies of the images, a folder for each class, on
                       request
       model.npz       the clusters
+      skipped.csv     images that could not be read or lie outside of INPUT, if
+                      there are any
 
     \b
     Examples:
@@ -117,21 +127,30 @@ def label(
     """
     for module in ("starlette", "uvicorn"):
         require(module, "label")
+    from enhg.labeling.session import LabelingSession
+
     stages = Stages(quiet, options=options_of(label))
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
-    wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
+    wanted = Reading(
+        source, key, size, color, features, network, images, strict, cache, jobs, outside=False
+    )
     names = [name for name in (classes or "").split(",") if name.strip()]
     if _is_session(out):
-        fitted, samples = _resume(stages, wanted, out)
+        fitted, samples, pictures = _resume(stages, wanted, out)
         given = None
     else:
         match = None if labels is None else reading.open_given(wanted, labels, False)
-        fitted, samples, given = _start(
+        fitted, samples, pictures, given = _start(
             stages, wanted, out, match, names, n_clusters, seed, overwrite, preprocessing,
             memory_budget,
         )  # fmt: skip
-    _run(stages, fitted, samples, out, names, given, port, not no_browser)
+    options = _start_options(context)
+    session = LabelingSession(
+        fitted, samples.names, out, names, None if given is None else given.tolist(), options
+    )
+    _warn_of_unused(stages, options, session.options)
+    _run(stages, session, samples, pictures, out, port, not no_browser)
 
 
 def _is_session(out: Path) -> bool:
@@ -151,8 +170,9 @@ def _start(
     overwrite: bool,
     preprocessing: str,
     memory_budget: int | None,
-) -> tuple[HypergraphClustering, Samples, NDArray | None]:
+) -> tuple[HypergraphClustering, Samples, Pictures, NDArray | None]:
     """Cluster the images, and keep the clusters in the folder of the results."""
+    from enhg.io.results import write_skipped
     from enhg.labeling.actions import class_name
     from enhg.labeling.pictures import Pictures
 
@@ -166,7 +186,10 @@ def _start(
         reading.check_clusters(wanted, n_clusters)
         samples = reading.read(stages, wanted)
         reading.check_clusters(wanted, n_clusters, samples)
-        Pictures(samples)  # refuses samples that cannot be seen, before they are clustered
+        pictures = Pictures(samples, _shown_folder(wanted))
+        if samples.skipped:
+            write_skipped(folder / _SKIPPED, samples.skipped)
+            stages.print_error(f"warning: {_left_out(samples)}, see {out / _SKIPPED}")
         with stages.warnings_shown():
             given = None if match is None else match(samples)
         for name in [] if given is None else set(given.tolist()) - {""}:
@@ -185,12 +208,16 @@ def _start(
                 model, folder / _MODEL, image_shape=samples.image_shape, recipe=samples.recipe,
                 names=samples.names,
             )  # fmt: skip
-    return model, samples, given
+    return model, samples, pictures, given
 
 
-def _resume(stages: Stages, wanted: Reading, out: Path) -> tuple[HypergraphClustering, Samples]:
-    """The clusters of an earlier session, and its images."""
+def _resume(
+    stages: Stages, wanted: Reading, out: Path
+) -> tuple[HypergraphClustering, Samples, Pictures]:
+    """The clusters of an earlier session, its images and their pictures."""
     from enhg.io.models import read_model
+    from enhg.labeling.pictures import Pictures
+    from enhg.labeling.resuming import restore
     from enhg.learning.clustering import HypergraphClustering
 
     wanted.check()
@@ -199,60 +226,64 @@ def _resume(stages: Stages, wanted: Reading, out: Path) -> tuple[HypergraphClust
     if not isinstance(saved.model, HypergraphClustering):
         raise InputError(f"{out / _MODEL}: must be a model of clusters, got one of classes")
     samples = reading.read_alike(stages, wanted, saved)
-    if saved.names is not None and samples.names != saved.names:
-        changed = sorted(set(saved.names) ^ set(samples.names)) or ["another order"]
-        raise InputError(
-            f"{out}: was made of other images than {wanted.source} has now ({changed[0]} is the "
-            f"first of {len(changed)} that differ); put the images back, or choose another folder "
-            "for the results",
-            parameter="out",
-        )
-    _require_same(samples, saved.model, out)
-    return saved.model, samples
+    folder = _shown_folder(wanted)
+    if saved.names is not None:
+        with stages.warnings_shown():
+            samples = restore(samples, saved.names, saved.model, out, folder)
+    return saved.model, samples, Pictures(samples, folder)
 
 
-def _require_same(samples: Samples, model: HypergraphClustering, out: Path) -> None:
-    """Raise InputError if samples are not those of a model: only their names may be equal."""
-    import numpy as np
+def _left_out(samples: Samples) -> str:
+    count, first = len(samples.skipped), samples.skipped[0]
+    images = "1 image is" if count == 1 else f"{count} images are"
+    return f"{images} left out, first: {first.name} ({first.reason})"
 
-    from enhg.run import fitted_structure
 
-    stored = fitted_structure(model).samples_
-    if samples.X.shape != stored.shape or not np.allclose(samples.X, stored, rtol=1e-3, atol=1e-3):
-        raise InputError(
-            f"{out}: was made of other images of the same names; choose another folder for the "
-            "results",
-            parameter="out",
+def _shown_folder(wanted: Reading) -> Path:
+    """The folder whose images are shown, and no others."""
+    return wanted.image_folder or wanted.source.parent
+
+
+def _start_options(context: typer.Context) -> dict[str, str]:
+    """The options on the command line that only the start of a session takes."""
+    names = options_of(label)
+    given = {
+        name for name in _AT_START
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    }  # fmt: skip
+    return {names[name]: str(context.params[name]) for name in _AT_START if name in given}
+
+
+def _warn_of_unused(stages: Stages, given: dict[str, str], started: dict[str, str]) -> None:
+    """Warn of options that differ from those that a session was started with."""
+    if unused := [name for name, value in given.items() if started.get(name) != value]:
+        stages.print_error(
+            f"warning: {', '.join(unused)}: without effect, since the labels in the folder of the "
+            "results go on as they were started; to start anew, choose another folder"
         )
 
 
 def _run(
     stages: Stages,
-    model: HypergraphClustering,
+    session: LabelingSession,
     samples: Samples,
+    pictures: Pictures,
     out: Path,
-    classes: list[str],
-    given: NDArray | None,
     port: int,
     open_browser: bool,
 ) -> None:
     """Serve the page until Ctrl-C, then say where the labels are."""
     from enhg.labeling.export import LABELS, Exporter
-    from enhg.labeling.pictures import Pictures
     from enhg.labeling.serving import serve
-    from enhg.labeling.session import LabelingSession
 
     def announce(address: str, opened: bool) -> None:
         (stages.print_line if opened else stages.print_error)(
             f"{'opened' if opened else 'open'} {address} (Ctrl-C ends, the same command goes on)"
         )
 
-    labels = None if given is None else given.tolist()
-    pictures = Pictures(samples)
-    session = LabelingSession(model, samples.names, out, classes, labels)
-    with stages.stage("map", "drawing the map"):
-        _ = session.places
     try:
+        with stages.stage("map", "drawing the map"):
+            _ = session.places
         serve(
             session, pictures, Exporter(session, samples, out), port=port,
             open_browser=open_browser, announce=announce,

@@ -45,7 +45,10 @@ class Network:
 
 @dataclass(frozen=True)
 class Reading:
-    """What to read, and how: the options of a command that concern its input."""
+    """What to read, and how: the options of a command that concern its input.
+
+    `outside` is whether links may lead to images outside of the folder.
+    """
 
     source: Path
     key: str | None = None
@@ -57,6 +60,12 @@ class Reading:
     strict: bool = False
     cache: Path | None = None
     jobs: int | None = None
+    outside: bool = True
+
+    @property
+    def image_folder(self) -> Path | None:
+        """The folder of the images, if there is one."""
+        return self.source if self.is_folder else self.images
 
     @property
     def is_folder(self) -> bool:
@@ -70,7 +79,7 @@ class Reading:
         """The images of a folder, listed once."""
         from enhg.io.images import list_images
 
-        return list_images(self.source)
+        return list_images(self.source, outside=self.outside)
 
     def check(self) -> None:
         """Raise InputError for options that contradict each other or the input."""

@@ -58,7 +58,7 @@ class Outputs:
         for name in _FOLDERS:
             if name not in self.new and (out / name).exists():
                 warnings.warn(f"{out / name} is of an earlier run and stays as it is", stacklevel=2)
-        images = reading.source if reading.is_folder else reading.images
+        images = reading.image_folder
         if images is None and self.new:
             raise InputError(
                 f"{reading.source}: {' and '.join(self.new)} are of images, got a file without "

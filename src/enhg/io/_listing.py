@@ -50,7 +50,7 @@ class ImageFolder:
     n_ignored: int
 
 
-def list_images(folder: Path) -> ImageFolder:
+def list_images(folder: Path, *, outside: bool = True) -> ImageFolder:
     """List the images in a folder and in its sub-folders, without opening them.
 
     Links to files and to folders are followed, every folder once. Hidden files and folders are
@@ -59,6 +59,8 @@ def list_images(folder: Path) -> ImageFolder:
     Parameters
     ----------
     folder : Path
+    outside : bool, default=True
+        Whether links may lead to images outside of the folder, which are skipped otherwise.
 
     Returns
     -------
@@ -72,6 +74,7 @@ def list_images(folder: Path) -> ImageFolder:
     skipped: list[Skipped] = []
     images: list[tuple[str, Path]] = []
     ignored: list[str] = []
+    root = None if outside else folder
     for parent, files_there in _walk(folder, skipped):
         inside = parent.relative_to(folder).as_posix()
         prefix = "" if inside == "." else f"{inside}/"
@@ -79,7 +82,7 @@ def list_images(folder: Path) -> ImageFolder:
             suffix = os.path.splitext(file)[1].lower()
             if suffix not in IMAGE_SUFFIXES:
                 ignored.append(suffix)
-            elif fault := _fault(os.path.join(parent, file)):
+            elif fault := _fault(os.path.join(parent, file), root):
                 skipped.append(Skipped(shown_name(prefix + file), fault))
             else:
                 images.append((shown_name(prefix + file), parent / file))
@@ -178,15 +181,22 @@ def _enter(folder: Path, visited: set[tuple[int, int] | None]) -> bool:
     return True
 
 
-def _fault(path: str) -> str | None:
-    """Why a file must not be opened."""
+def is_inside(path: str | os.PathLike[str], folder: Path) -> bool:
+    """Whether a path is in a folder once all links are followed."""
+    return Path(path).resolve().is_relative_to(folder.resolve())
+
+
+def _fault(path: str, root: Path | None) -> str | None:
+    """Why a file must not be opened; `root` is the folder that it must not leave, if any."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
         return "link to a file that does not exist"
     except OSError as error:
         return reason(error)
-    return None if S_ISREG(status.st_mode) else "not a regular file"
+    if not S_ISREG(status.st_mode):
+        return "not a regular file"
+    return None if root is None or is_inside(path, root) else "link to a file outside of the folder"
 
 
 def shown_name(name: str) -> str:

@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from enhg._atomic import atomic_file
 from enhg._validation import validated
 from enhg.exceptions import InputError
-from enhg.io import Samples, write_table
+from enhg.io import Samples, output_folder, write_table
 from enhg.io.folders import write_folders
 from enhg.io.models import save_model
 from enhg.labeling.actions import MARKS
@@ -69,19 +69,30 @@ class Exporter:
             write_table(self.folder / ANSWERS, answers)
         return [LABELS, LINES, ANSWERS]
 
-    def write_folders(self, kind: Literal["links", "copies"]) -> str:
-        """Write a folder of links or copies for each class; returns its name, which is new."""
-        if self.samples.photos is None:
+    def write_folders(self, kind: Literal["links", "copies"]) -> tuple[str, int]:
+        """Write a folder of links or copies for each class, all in one folder that is new.
+
+        Returns
+        -------
+        name : str
+            Of the folder.
+        missing : int
+            Number of images that are gone, and therefore in none of the folders.
+        """
+        photos = self.samples.photos
+        if photos is None:
             raise InputError("folders are of image files, got samples in one file")
         with self._lock:
             numbers = (number for number in range(1, 10_000))
             name = next(n for n in map(_folder_name, numbers) if not (self.folder / n).exists())
             labels = self.session.final_labels()[0]
-            write_folders(
-                self.folder / name, self.session.names, self.samples.photos.files, labels,
-                copy=kind == "copies",
-            )  # fmt: skip
-        return name
+            rows = [row for row, file in enumerate(photos.files) if file.is_file()]
+            with output_folder(self.folder / name) as folder:
+                write_folders(
+                    folder, [self.session.names[row] for row in rows],
+                    [photos.files[row] for row in rows], labels[rows], copy=kind == "copies",
+                )  # fmt: skip
+        return name, len(labels) - len(rows)
 
     def write_classifier(self) -> str:
         """Write the model that `enhg predict` takes: a classifier of the labels of the person."""

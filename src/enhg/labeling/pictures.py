@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from enhg.exceptions import InputError
 from enhg.io import Samples
 from enhg.io._base import Skipped
 from enhg.io._decoding import load_pillow, read_image, thumbnail_size, to_jpeg
+from enhg.io._listing import is_inside
 
 _PREVIEW_SIDE = 1024  # pixels
 
@@ -22,9 +24,11 @@ class Pictures:
     Parameters
     ----------
     samples : Samples
+    folder : Path
+        What is not in it, links followed, is not shown.
     """
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: Samples, folder: Path) -> None:
         if samples.photos is None and samples.image_shape is None:
             raise InputError(
                 f"{samples.source}: a person can only label what can be seen, got samples without "
@@ -32,7 +36,16 @@ class Pictures:
                 parameter="images",
             )
         load_pillow()
-        self.samples = samples
+        self.samples, self.folder = samples, folder
+        outside = (
+            (f for f in samples.photos.files if not is_inside(f, folder)) if samples.photos else ()
+        )
+        if file := next(iter(outside), None):
+            raise InputError(
+                f"{samples.source}: only images in {folder} are shown, got {file}; give the folder "
+                "of all images as images",
+                parameter="images",
+            )
         if samples.photos is None:
             self._low, self._high = float(samples.X.min()), float(samples.X.max())
 
@@ -45,16 +58,20 @@ class Pictures:
         return [thumbnail_size(size) for size in photos.sizes]
 
     def small(self, row: int) -> tuple[bytes, str]:
-        """The picture for a sheet, and its media type."""
-        if self.samples.photos is not None:
-            return self.samples.photos.thumbnails[row], "image/jpeg"
-        return self._drawn(row), "image/png"
+        """The picture for a sheet, and its media type; FileNotFoundError if there is none."""
+        if self.samples.photos is None:
+            return self._drawn(row), "image/png"
+        if thumbnail := self.samples.photos.thumbnails[row]:
+            return thumbnail, "image/jpeg"
+        raise FileNotFoundError(f"{self.samples.photos.files[row]}: is gone")
 
     def large(self, row: int) -> tuple[bytes, str]:
         """A larger picture; FileNotFoundError if its file is no longer there."""
         if self.samples.photos is None:
             return self.small(row)
         file = self.samples.photos.files[row]
+        if not is_inside(file, self.folder):  # it was replaced by a link since it was listed
+            raise FileNotFoundError(f"{file}: leads outside of {self.folder}")
         read = read_image(file, _preview, _PREVIEW_SIDE)
         if isinstance(read, Skipped):
             raise FileNotFoundError(f"{file}: {read.reason}")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from functools import partial
 from hmac import compare_digest
 from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from enhg.exceptions import InputError
 from enhg.labeling.actions import Action
@@ -40,7 +43,7 @@ Handler = Callable[[Request, Any], Response]
 
 def make_app(
     session: LabelingSession, pictures: Pictures, exporter: Exporter, token: str, port: int
-) -> Starlette:
+) -> ASGIApp:
     """The application that serves a session, under the path /TOKEN/.
 
     Parameters
@@ -54,7 +57,6 @@ def make_app(
         Of the address that the browser asks; others are refused.
     """
     pages = _Pages(session, pictures, exporter)
-    guard = _Guard(token, port)
     routes = [
         ("", pages.page, "GET"),
         ("static/{name}", pages.static, "GET"),
@@ -66,40 +68,51 @@ def make_app(
         ("act", pages.act, "POST"),
         ("export", pages.export, "POST"),
     ]
-    return Starlette(
+    app = Starlette(
         routes=[
-            Route(f"/{{token}}/{path}", guard.guarded(handler), methods=[method])
+            Route(f"/{token}/{path}", partial(_answered, handler), methods=[method])
             for path, handler, method in routes
         ]
     )
+    return _Guard(app, token, port)
 
 
 class _Guard:
-    """Lets only pages of this server ask for anything."""
+    """Lets only pages of this server ask for anything, and adds the headers to every answer.
 
-    def __init__(self, token: str, port: int) -> None:
-        self.token = token
+    It stands before the routes: their own errors, of an unknown path or method, have the headers
+    too, and are seen only by those who know the token.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self.app, self.token = app, token
         suffix = "" if port == _HTTP_PORT else f":{port}"  # which browsers leave out
         self.hosts = {f"127.0.0.1{suffix}", f"localhost{suffix}"}
 
-    def guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            response = self._refused(request) or await _answered(handler, request)
-            response.headers.update(_HEADERS)
-            response.headers.setdefault("Cache-Control", "no-store")
-            return response
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":  # a websocket
+            await send({"type": "websocket.close"})
+            return
 
-        return answer
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
 
-    def _refused(self, request: Request) -> Response | None:
+        allowed = self._allows(Request(scope))
+        app = self.app if allowed else _error("this address is not known", 403)
+        await app(scope, receive, send_with_headers)
+
+    def _allows(self, request: Request) -> bool:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         allowed = host in self.hosts and origin in (None, f"http://{host}")
         if request.method == "POST":
             allowed &= origin is not None
             allowed &= request.headers.get("content-type", "").startswith("application/json")
-        if not compare_digest(request.path_params["token"].encode(), self.token.encode()):
-            allowed = False
-        return None if allowed else _error("this address is not known", 403)
+        token = request.scope["path"].split("/")[1:2]
+        return allowed and compare_digest("".join(token).encode(), self.token.encode())
 
 
 async def _answered(handler: Handler, request: Request) -> Response:
@@ -189,7 +202,10 @@ class _Pages:
 
     def export(self, request: Request, body: Any) -> Response:
         wanted = body.get("folders") if isinstance(body, dict) else None
-        names = [*self.exporter.write_tables(), self.exporter.write_classifier()]
+        names, missing = [*self.exporter.write_tables(), self.exporter.write_classifier()], 0
         if wanted in ("links", "copies"):
-            names.append(self.exporter.write_folders(wanted))
-        return JSONResponse({"folder": str(self.exporter.folder), "files": names})
+            name, missing = self.exporter.write_folders(wanted)
+            names.append(name)
+        return JSONResponse(
+            {"folder": str(self.exporter.folder), "files": names, "missing": missing}
+        )

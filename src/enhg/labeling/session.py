@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -80,6 +80,13 @@ class LabelingSession:
         Names that are classes from the start.
     given : sequence of str, optional
         Labels that are known, "" for none; the first actions of a new log.
+    options : dict of str to str, optional
+        What else a new log records about its start.
+
+    Attributes
+    ----------
+    options : dict of str to str
+        Those that the log was started with.
     """
 
     def __init__(
@@ -89,15 +96,21 @@ class LabelingSession:
         folder: Path,
         classes: Iterable[str] = (),
         given: Sequence[str] | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.names = model, list(names)
         self.lock = RLock()
         self._spreading = Spreading(model.graph_)
-        start = {"classes": list(map(class_name, classes)), "given": _named_rows(given)}
+        start = {
+            "classes": list(map(class_name, classes)),
+            "given": _named_rows(given),
+            "options": dict(options or {}),
+        }
         subject = {"images": len(self.names), "names": digest(np.array(self.names, dtype=str))}
         self._log = ActionLog(folder / LOG, subject, start)
         try:
             first, *actions = self._log
+            self.options: dict[str, str] = dict(first["options"])
             self.answers = Answers(len(self.names), first["classes"])
             self.history = [self._progress()]
             for number, (name, rows) in enumerate(first["given"]):

@@ -1,6 +1,6 @@
 // --- labels that the images around them contradict ------------------------------------------------
 
-const PER_LIST = 6; // contradictions on a page
+const PER_LIST = 12; // contradictions on a page
 const ALIKE = 6; // images of a class beside a contradiction
 
 const contradictions = {
@@ -20,7 +20,16 @@ const contradictions = {
       .map((j) => [far(j) >= 0 ? far(j) : Number.MAX_VALUE, j]).sort((a, b) => a[0] - b[0]).slice(0, ALIKE).map(([, j]) => j);
   },
 
-  open: () => steps.contradictions.filter(([i]) => state.labels[i] >= 0),
+  /** Contradictions of the same two classes together, those with the most contradicted image first. */
+  open() {
+    const kinds = new Map();
+    for (const [i, code] of steps.contradictions) {
+      if (state.labels[i] < 0) continue;
+      const kind = `${state.labels[i]} ${code}`;
+      kinds.set(kind, [...(kinds.get(kind) ?? []), [i, code]]);
+    }
+    return [...kinds.values()].flat();
+  },
 
   /** The card that keys are for: the one in focus, or the first. */
   card() {
@@ -44,7 +53,7 @@ const contradictions = {
     const shown = open.slice(this.page * PER_LIST, (this.page + 1) * PER_LIST);
     const turner = (text, by, disabled) => make("button", { type: "button", className: "quiet", disabled,
       onclick: () => { this.page += by; this.show(); } }, text);
-    $("contradicted").replaceChildren(...(open.length ? shown.map(([i, code]) => this.part(i, code))
+    $("contradicted").replaceChildren(...(open.length ? this.parts(shown)
       : [make("p", { className: "notice" }, state.history.at(-1)[0] ? "No label is contradicted by those around it."
         : "No labels yet.")]));
     if (last) {
@@ -55,6 +64,30 @@ const contradictions = {
     const cards = document.querySelectorAll("#contradicted .contradiction");
     if (kept && cards.length) cards[Math.min(Math.max(place, 0), cards.length - 1)].querySelector("button").focus();
     tray.aim();
+  },
+
+  /** Cards, with a line before those of the same two classes that answers for all of them. */
+  parts(shown) {
+    const same = ([i, code], [j, other]) => state.labels[i] === state.labels[j] && code === other;
+    return shown.flatMap((pair, at) => {
+      const group = shown.filter((other) => same(pair, other));
+      const first = at === 0 || !same(pair, shown[at - 1]);
+      return [...(first && group.length > 1 ? [this.group(group)] : []), this.part(...pair)];
+    });
+  },
+
+  group(pairs) {
+    const [[i, other]] = pairs;
+    const own = state.labels[i];
+    const rows = pairs.map(([row]) => row);
+    const answer = (word, code) => make("button", { type: "button", className: "plain",
+      onclick: () => session.act({ kind: "name", rows, label: state.classes[code], origin: "contradiction" }) },
+    `${word} `, dot(code), state.classes[code]);
+    return make("div", { className: "contradictions-alike", role: "group",
+      ariaLabel: `${images(rows.length)} labeled ${state.classes[own]}, around them ${state.classes[other]}` },
+    make("h3", {}, images(rows.length), " labeled ", dot(own), state.classes[own], ", around them ", dot(other), state.classes[other]),
+    make("div", { className: "plains" }, answer(`Keep all ${number(rows.length)} as`, own),
+      answer(`Change all ${number(rows.length)} to`, other)));
   },
 
   part(i, other) {

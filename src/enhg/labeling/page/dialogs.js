@@ -70,9 +70,10 @@ function showExport() {
     button.disabled = true;
     result.replaceChildren("Writing …");
     try {
-      const { folder, files } = await session.ask("export", { folders: new FormData(form).get("folders") || null });
+      const { folder, files, missing } = await session.ask("export", { folders: new FormData(form).get("folders") || null });
       result.replaceChildren(make("p", {}, "Written to ", make("code", {}, folder)),
-        make("ul", { className: "files" }, ...files.map((file) => make("li", {}, make("code", {}, file)))));
+        make("ul", { className: "files" }, ...files.map((file) => make("li", {}, make("code", {}, file)))),
+        missing ? make("p", {}, `${images(missing)} gone, and in no folder.`) : "");
     } catch (error) {
       result.replaceChildren(make("p", { className: "wrong" }, error instanceof Unreachable ? "The server does not answer." : error.message));
     }
