@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
+from typing import Any
 from urllib.request import Request, urlopen
 
 import numpy as np
 import uvicorn
 
 from benchmarks import measure
+from benchmarks.browser import chromium
 from benchmarks.outcomes import Options, Outcome, Record, at_most
 from benchmarks.problems import labeled_images
 from enhg import HypergraphClustering
@@ -29,10 +32,19 @@ from enhg.learning.diffusion import ROUGH_TOL, diffuse
 _IMAGES, _GIVEN = 10_000, 10  # and labels of every class before the first answer
 _TURNS, _TOKEN = 20, "benchmark"
 _SECONDS = 0.2
+_VIEWS = ("questions", "clusters", "predictions", "map", "progress")
+# From the call that a key makes to the second frame after the page has taken the new state: the
+# first of these may have been under way already.
+_GIVE = """
+const [row, label, done] = arguments, began = performance.now();
+const end = () => done((performance.now() - began) / 1000);
+session.act({ kind: "name", rows: [row], label, origin: "selection" })
+  .then(() => requestAnimationFrame(() => requestAnimationFrame(end)));
+"""
 
 
 def answer(options: Options) -> Outcome:
-    """One answer of `enhg label`, from the page and back: the first 10 000 MNIST images"""
+    """One answer of `enhg label` at the server and on the screen: the first 10 000 MNIST images"""
     (count,) = options.sizes(_IMAGES)
     X, y = (part[:count] for part in labeled_images("mnist", options.data))
     model = HypergraphClustering(10, random_state=0).fit(X)
@@ -55,16 +67,46 @@ def answer(options: Options) -> Outcome:
             "answer": give,
             "diffusion": lambda: diffuse(model.graph_.theta, Y, 0.98, tol=ROUGH_TOL),
         }
-        best = measure.best_of_each(works, _TURNS)
+        seconds = measure.best_of_each(works, _TURNS)
+        unnamed = ((row, str(y[row])) for row in rows)
+        shown = _on_screen(f"{address}/{_TOKEN}/", unnamed)
+    times = seconds | {f"on the screen, {view}": value for view, value in shown.items()}
     records: list[Record] = [
-        {"samples": count, "program": name, "program_seconds": best[name]} for name in works
+        {"samples": count, "program": name, "program_seconds": value}
+        for name, value in times.items()
     ]
-    ratio = best["answer"] / best["diffusion"]
+    slowest = max(shown.values())
+    ratio = seconds["answer"] / seconds["diffusion"]
     targets = [
-        at_most("an answer", ratio, 1, "× one diffusion of all classes"),
-        at_most("an answer", 1000 * best["answer"], 1000 * _SECONDS, "ms"),
+        at_most("an answer at the server", ratio, 1, "× one diffusion of all classes"),
+        at_most("an answer on the screen", 1000 * slowest, 1000 * _SECONDS, "ms"),
     ]
     return Outcome(records, targets)
+
+
+def _on_screen(address: str, answers: Iterator[tuple[int, str]]) -> dict[str, float]:
+    """The median seconds from an answer until it is drawn in a browser, by the view shown."""
+    with chromium() as browser:
+        browser.set_script_timeout(60)
+        medians = {}
+        for view in _VIEWS:
+            browser.get("about:blank")  # another view of the same page would not load it again
+            browser.get(f"{address}#{view}")
+            _wait(browser, "return typeof steps !== 'undefined' && steps.version === state.version")
+            turns = []
+            for _ in range(_TURNS):
+                turns.append(browser.execute_async_script(_GIVE, *next(answers)))
+                _wait(browser, "return steps.version === state.version && !session.sending")
+            medians[view] = float(np.median(turns))
+    return medians
+
+
+def _wait(browser: Any, condition: str) -> None:
+    end = time.monotonic() + 60
+    while not browser.execute_script(condition):
+        if time.monotonic() > end:
+            raise TimeoutError(condition)
+        time.sleep(0.02)
 
 
 @contextmanager
@@ -75,7 +117,8 @@ def _served(
     session = LabelingSession(model, samples.names, folder)
     with open_port(0) as listening:
         port = listening.getsockname()[1]
-        app = make_app(session, Pictures(samples), Exporter(session, samples, folder), _TOKEN, port)
+        exporter = Exporter(session, samples, folder)
+        app = make_app(session, Pictures(samples, folder), exporter, _TOKEN, port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from benchmarks.browser import PROGRAMS, chromium
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread_in_libraries():
@@ -42,25 +44,13 @@ def union_of_subspaces():
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory):
+def browser():
     """Chromium without a window."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in programs:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in (
-        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
-        "disable-background-networking", "disable-component-update", "disable-sync",
-        "force-prefers-reduced-motion",
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    driver = webdriver.Chrome(options, webdriver.ChromeService(programs[1]))
-    yield driver
-    driver.quit()
+    pytest.importorskip("selenium", reason="selenium is not installed")
+    if not all(map(shutil.which, PROGRAMS)):
+        pytest.skip(f"{' and '.join(PROGRAMS)} are not installed")
+    with chromium() as driver:
+        yield driver
 
 
 @pytest.fixture(scope="session")

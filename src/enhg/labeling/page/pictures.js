@@ -8,7 +8,8 @@ const MARK_SIGNS = ["∅", "?", "½"];
 const sizes = (i) => content.sizes[i];
 const isPhoto = () => Math.max(...sizes(0)) > SMALL;
 const side = () => (isPhoto() ? 112 : 56);
-const color = (code) => content.colors[code % content.colors.length];
+// After the colors of the list, hues by the golden angle: neighbors differ, and none comes twice.
+const color = (code) => content.colors[code] ?? `oklch(0.6 0.14 ${(code * 137.508) % 360})`;
 const lighter = (code) => `color-mix(in oklab, ${color(code)} 72%, white)`; // on a dark background
 const shade = (code) => `light-dark(${color(code)}, ${lighter(code)})`;
 const dot = (code, className = "dot") => {
