@@ -117,7 +117,7 @@ def test_two_servers_do_not_share_a_folder(digits, tmp_path):
     with running(digits, out):
         other = subprocess.run(command(digits, out), capture_output=True, text=True)
         assert other.returncode == 1
-        assert "another enhg label works on it" in other.stderr
+        assert "is in use by another enhg label" in other.stderr
 
 
 def test_a_port_that_is_taken(digits, tmp_path):
@@ -129,8 +129,9 @@ def test_a_port_that_is_taken(digits, tmp_path):
             command(digits, tmp_path / "out", "--port", port), capture_output=True, text=True
         )
     assert ended.returncode == 1
-    assert f"port {port} is taken" in ended.stderr
+    assert f"port {port} is in use" in ended.stderr
     assert "--port" in ended.stderr
+    assert not (tmp_path / "out").exists()  # before anything is computed
 
 
 def test_samples_that_cannot_be_seen(tmp_path):

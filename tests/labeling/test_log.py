@@ -69,7 +69,7 @@ def test_two_processes_do_not_share_it(path):
         f"ActionLog(Path({str(path)!r}), {SUBJECT!r}, {START!r})"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "another enhg label works on it" in other.stderr
+    assert "is in use by another enhg label" in other.stderr
     log.close()
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 

@@ -56,7 +56,7 @@ def test_what_the_page_needs(client, session):
     assert sorted(row for cluster in content["clusters"] for row in cluster) == list(range(N))
     assert content["sizes"] == [[8, 8]] * N
     steps = get(client, "next").json()
-    assert set(steps) == {"version", "questions", "alike", "hidden", "contradictions"}
+    assert set(steps) == {"version", "questions", "alike", "hidden", "contradictions", "linked"}
     assert get(client, "").headers["content-type"].startswith("text/html")
     assert get(client, "static/tools.js").status_code == 200
     picture = get(client, "picture/3")
@@ -137,7 +137,9 @@ def test_what_is_not_json_or_too_long(client):
 
 def test_export(client, session, tmp_path):
     act(session, "name", range(10), "a")
-    assert "two classes" in post(client, "export", {}).json()["error"]
+    first = post(client, "export", {}).json()
+    assert first["files"] == ["labels.csv", "labels.jsonl", "answers.csv"]
+    assert "two classes" in first["notes"][0]
     act(session, "name", range(10, 20), "b")
     answer = post(client, "export", {}).json()
     assert answer["files"] == ["labels.csv", "labels.jsonl", "answers.csv", "classifier.npz"]

@@ -11,7 +11,7 @@ from digit_labels import TRUTH, N, act, name_clusters
 from enhg import HypergraphClassifier
 from enhg.exceptions import InputError
 from enhg.labeling.actions import Action
-from enhg.labeling.predictions import Spreading, contradicted, own_links
+from enhg.labeling.predictions import Spreading, find_contradictions, strongest_links
 
 NOBODY = np.array([], np.int64)
 
@@ -203,7 +203,6 @@ def test_contradictions_are_links_to_another_class(clustering):
     graph, rng = clustering.graph_, np.random.default_rng(0)
     labels = np.where(rng.random(N) < 0.7, rng.integers(3, size=N), -1)
     links = graph.clique_expansion().toarray()
-    np.testing.assert_allclose(own_links(graph), graph.vertex_degrees - links.sum(axis=1))
     Y = (labels[:, None] == np.arange(3)).astype(float)
     sums = links @ Y
     expected = [
@@ -213,9 +212,13 @@ def test_contradictions_are_links_to_another_class(clustering):
         and sums[row].argmax() != labels[row]
         and sums[row].max() > 0.5 * sums[row].sum()
     ]
-    rows, classes = contradicted(graph, labels, 3, own_links(graph))
+    rows, classes = find_contradictions(graph.clique_expansion(), labels, 3)
     assert sorted(rows) == expected
     assert all(sums[row].argmax() == code for row, code in zip(rows, classes, strict=True))
+    strongest = strongest_links(graph.clique_expansion(), rows[0], labels == classes[0], 4)
+    linked = links[rows[0]] * (labels == classes[0])
+    assert 0 < len(strongest) == min(4, (linked > 0).sum())
+    np.testing.assert_array_equal(linked[strongest], np.sort(linked)[::-1][: len(strongest)])
 
 
 def test_threads_do_not_wait_for_each_other(session):

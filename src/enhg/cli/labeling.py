@@ -40,6 +40,7 @@ from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from socket import socket
 
     from numpy.typing import NDArray
 
@@ -100,22 +101,22 @@ def label(
 ) -> None:
     """Label images by hand, many at a time, on a page in the browser.
 
-    The images of INPUT are clustered first. The page shows the clusters, which can be named as a
-    whole, and the images whose labels help most. After every answer the labels spread to similar
-    images, where they can be accepted. Only this machine can open the page. OUT receives
+    The images of INPUT are clustered first. The page shows the clusters, which can be labeled as a
+    whole, and the images whose labels are most informative. After every action the labels spread to
+    similar images, where they can be accepted. Only this machine can open the page. OUT receives
 
     \b
       actions.jsonl   every action, before the page confirms it. The same command
-                      goes on from there, with the clusters, classes and labels
-                      that it was started with; nothing is lost
-      labels.csv      one row per image: name; label; decided (person; model;
-                      accepted, by both); confidence; mark (none of these,
-                      unsure, two things)
+                      resumes from it, with the clusters, classes and labels
+                      that it was started with
+      labels.csv      one row per image: name; label; decided (person, model, or
+                      accepted: a prediction that the person accepted);
+                      confidence; mark (none of these, unsure, two things)
       labels.jsonl    the same as JSON lines
       answers.csv     the labels of the person, for enhg classify --labels
-      classifier.npz  for enhg predict, on request
-      folders         links or copies of the images, a folder for each class, on
-                      request
+      classifier.npz  for enhg predict, written by Export on the page
+      folders         links or copies of the images, a folder for each class, if
+                      Export is asked for them
       model.npz       the clusters
       skipped.csv     images that could not be read or lie outside of INPUT, if
                       there are any
@@ -127,6 +128,7 @@ def label(
     """
     for module in ("starlette", "uvicorn"):
         require(module, "label")
+    from enhg.labeling.serving import open_port
     from enhg.labeling.session import LabelingSession
 
     stages = Stages(quiet, options=options_of(label))
@@ -136,21 +138,25 @@ def label(
         source, key, size, color, features, network, images, strict, cache, jobs, outside=False
     )
     names = [name for name in (classes or "").split(",") if name.strip()]
-    if _is_session(out):
-        fitted, samples, pictures = _resume(stages, wanted, out)
-        given = None
-    else:
-        match = None if labels is None else reading.open_given(wanted, labels, False)
-        fitted, samples, pictures, given = _start(
-            stages, wanted, out, match, names, n_clusters, seed, overwrite, preprocessing,
-            memory_budget,
-        )  # fmt: skip
-    options = _start_options(context)
-    session = LabelingSession(
-        fitted, samples.names, out, names, None if given is None else given.tolist(), options
-    )
-    _warn_of_unused(stages, options, session.options)
-    _run(stages, session, samples, pictures, out, port, not no_browser)
+    with open_port(port) as listening:  # first: clustering may take long
+        resumes = _is_session(out)
+        if resumes:
+            fitted, samples, pictures = _resume(stages, wanted, out)
+            given = None
+        else:
+            match = None if labels is None else reading.open_given(wanted, labels, False)
+            fitted, samples, pictures, given = _start(
+                stages, wanted, out, match, names, n_clusters, seed, overwrite, preprocessing,
+                memory_budget,
+            )  # fmt: skip
+        options = _start_options(context)
+        session = LabelingSession(
+            fitted, samples.names, out, names, None if given is None else given.tolist(), options
+        )
+        if resumes:
+            _warn_of_unused(stages, options, session.options)
+            stages.print_line(f"resumed after {session.version} actions, {_count(session)}")
+        _serve(stages, session, samples, pictures, out, listening, not no_browser)
 
 
 def _is_session(out: Path) -> bool:
@@ -263,35 +269,38 @@ def _warn_of_unused(stages: Stages, given: dict[str, str], started: dict[str, st
         )
 
 
-def _run(
+def _serve(
     stages: Stages,
     session: LabelingSession,
     samples: Samples,
     pictures: Pictures,
     out: Path,
-    port: int,
+    listening: socket,
     open_browser: bool,
 ) -> None:
-    """Serve the page until Ctrl-C, then say where the labels are."""
+    """Serve the page until Ctrl-C, then print where the labels are."""
     from enhg.labeling.export import LABELS, Exporter
     from enhg.labeling.serving import serve
 
     def announce(address: str, opened: bool) -> None:
         (stages.print_line if opened else stages.print_error)(
-            f"{'opened' if opened else 'open'} {address} (Ctrl-C ends, the same command goes on)"
+            f"{'opened' if opened else 'open'} {address} (Ctrl-C stops; the same command resumes)"
         )
 
     try:
         with stages.stage("map", "drawing the map"):
             _ = session.places
         serve(
-            session, pictures, Exporter(session, samples, out), port=port,
+            session, pictures, Exporter(session, samples, out), listening,
             open_browser=open_browser, announce=announce,
         )  # fmt: skip
     except KeyboardInterrupt:
         pass
     finally:
         session.close()
+    stages.print_rows(("labels", _count(session)), ("files", str(out / LABELS)))
+
+
+def _count(session: LabelingSession) -> str:
     settled = int(session.answers.settled.sum())
-    count = f"{settled} of {len(samples.names)} images"
-    stages.print_rows(("labeled", count), ("files", str(out / LABELS)))
+    return f"{settled} of {len(session.names)} images labeled or marked"

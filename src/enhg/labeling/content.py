@@ -50,15 +50,24 @@ def session_state(session: LabelingSession) -> dict[str, Any]:
 
 
 def next_steps(session: LabelingSession) -> dict[str, Any]:
-    """The questions with the images that are like theirs, and labels that neighbors contradict."""
+    """The questions with the images that are like theirs, and labels that neighbors contradict.
+
+    Beside a contradiction are the images with the same label, and with the other one, that it is
+    linked to most.
+    """
     while True:  # until no action, which does not wait for this, falls in between
         version, questions = session.version, session.questions
+        contradictions, labels = session.contradictions, session.answers.labels.tolist()
         steps = {
             "version": version,
             "questions": questions,
             "alike": [session.alike(row) for row in questions],
             "hidden": session.random_questions,
-            "contradictions": session.contradictions,
+            "contradictions": contradictions,
+            "linked": [
+                [session.linked(row, labels[row]), session.linked(row, code)]
+                for row, code in contradictions
+            ],
         }
         if version == session.version:
             return steps

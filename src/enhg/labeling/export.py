@@ -99,7 +99,7 @@ class Exporter:
         answers, model = self.session.answers, self.session.model
         codes = answers.labels
         if len(np.unique(codes[codes >= 0])) < 2:
-            raise InputError("a classifier needs labels of two classes at least")
+            raise InputError("a classifier needs labels of at least two classes")
         names = np.array([*answers.classes, ""])
         given = np.ma.MaskedArray(names[codes], codes < 0)
         structure = fitted_structure(model)

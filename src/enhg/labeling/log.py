@@ -64,7 +64,7 @@ class ActionLog:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise InputError(
-                f"{self.path}: another enhg label works on it; use its page, or stop it first"
+                f"{self.path}: is in use by another enhg label; use its page, or stop it first"
             ) from error
 
     def _read(self) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg._protocol import GraphLike
@@ -99,21 +100,20 @@ class Spreading:
         return np.column_stack([self._columns[key] for key in keys])
 
 
-def contradicted(
-    graph: GraphLike, labels: NDArray, n_classes: int, own: NDArray
+def find_contradictions(
+    links: csr_array, labels: NDArray, n_classes: int
 ) -> tuple[NDArray, NDArray]:
-    """The images whose label is contradicted by the labels around them.
+    """Find the images whose label is contradicted by the labels around them.
 
     More than half of the weight of its links to other images with labels leads to one other class.
 
     Parameters
     ----------
-    graph : Hypergraph or Graph
+    links : CSR array of shape (n_rows, n_rows)
+        The clique expansion of the graph.
     labels : ndarray of int of shape (n_rows,)
         −1 for none.
     n_classes : int
-    own : ndarray of shape (n_rows,)
-        `own_links` of the graph.
 
     Returns
     -------
@@ -127,18 +127,18 @@ def contradicted(
         return given, given
     Y = np.zeros((len(labels), n_classes))
     Y[given, labels[given]] = 1
-    roots = np.sqrt(graph.vertex_degrees)[:, None]
-    # Links of the clique expansion; the own label counts nothing.
-    links = roots * (graph.theta @ (roots * Y))
-    links[given, labels[given]] -= own[given]
-    links = np.maximum(links[given], 0)
-    shares = links / np.maximum(links.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    sums = links[given] @ Y
+    shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     others, share = shares.argmax(axis=1), shares.max(axis=1)
     is_other = (others != labels[given]) & (share > _MAJORITY)
     order = np.flatnonzero(is_other)[np.argsort(-share[is_other], kind="stable")]
     return given[order], others[order]
 
 
-def own_links(graph: GraphLike) -> NDArray:
-    """√d(v) Θ(v, v) √d(v): what a vertex has in links to itself."""
-    return np.asarray(graph.vertex_degrees - graph.clique_expansion().sum(axis=1))
+def strongest_links(links: csr_array, row: int, candidates: NDArray, count: int) -> NDArray:
+    """Return the images among candidates, a mask, that a row is linked to most, at most `count`."""
+    start, end = links.indptr[row : row + 2]
+    others, weights = links.indices[start:end], links.data[start:end]
+    kept = candidates[others]
+    order = np.argsort(-weights[kept], kind="stable")[:count]
+    return np.asarray(others[kept][order])

@@ -13,14 +13,14 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from enhg.exceptions import InputError
 from enhg.labeling.actions import Action
 from enhg.labeling.content import next_steps, session_content, session_state
-from enhg.labeling.export import Exporter
+from enhg.labeling.export import CLASSIFIER, Exporter
 from enhg.labeling.pictures import Pictures
 from enhg.labeling.session import LabelingSession
 
@@ -35,6 +35,10 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_UNKNOWN = (
+    "This address is not valid, or no longer. Open the address that the last enhg label command "
+    "printed."
+)
 _HTTP_PORT = 80
 _MAX_BODY = 4_000_000  # bytes: an action on some hundred thousand images
 
@@ -102,7 +106,7 @@ class _Guard:
             await send(message)
 
         allowed = self._allows(Request(scope))
-        app = self.app if allowed else _error("this address is not known", 403)
+        app = self.app if allowed else PlainTextResponse(_UNKNOWN, 403)
         await app(scope, receive, send_with_headers)
 
     def _allows(self, request: Request) -> bool:
@@ -202,10 +206,14 @@ class _Pages:
 
     def export(self, request: Request, body: Any) -> Response:
         wanted = body.get("folders") if isinstance(body, dict) else None
-        names, missing = [*self.exporter.write_tables(), self.exporter.write_classifier()], 0
+        names, notes = self.exporter.write_tables(), []
+        try:
+            names.append(self.exporter.write_classifier())
+        except InputError as error:  # the tables and folders do not depend on it
+            notes.append(f"{CLASSIFIER} was not written: {error}")
         if wanted in ("links", "copies"):
             name, missing = self.exporter.write_folders(wanted)
             names.append(name)
-        return JSONResponse(
-            {"folder": str(self.exporter.folder), "files": names, "missing": missing}
-        )
+            if missing:
+                notes.append(f"images that are gone, and in no folder: {missing}")
+        return JSONResponse({"folder": str(self.exporter.folder), "files": names, "notes": notes})

@@ -26,8 +26,8 @@ def serve(
     session: LabelingSession,
     pictures: Pictures,
     exporter: Exporter,
+    listening: socket.socket,
     *,
-    port: int = 0,
     open_browser: bool = True,
     announce: Callable[[str, bool], None],
 ) -> None:
@@ -39,22 +39,21 @@ def serve(
     pictures : Pictures
     exporter : Exporter
         Writes the tables again some seconds after an action, and at the end.
-    port : int, default=0
-        0 for any that is free.
+    listening : socket
+        From `open_port`.
     open_browser : bool, default=True
     announce : callable
         Receives the address, and whether a browser was opened.
     """
-    with open_port(port) as listening:
-        port = listening.getsockname()[1]
-        token = secrets.token_urlsafe(24)
-        app = make_app(session, pictures, exporter, token, port)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
-        server = uvicorn.Server(config)
-        address = f"http://{_HOST}:{port}/{token}/"
-        announce(address, open_browser and webbrowser.open(address))
-        with _Writer(session, exporter):
-            asyncio.run(server.serve(sockets=[listening]))
+    port = listening.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    app = make_app(session, pictures, exporter, token, port)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+    server = uvicorn.Server(config)
+    address = f"http://{_HOST}:{port}/{token}/"
+    announce(address, open_browser and webbrowser.open(address))
+    with _Writer(session, exporter):
+        asyncio.run(server.serve(sockets=[listening]))
 
 
 def open_port(port: int) -> socket.socket:
@@ -67,8 +66,7 @@ def open_port(port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise InputError(
-            f"port {port} is taken or not allowed; choose another one, or none for any that is "
-            "free",
+            f"port {port} is in use or not permitted; give another one, or 0 for any free port",
             parameter="port",
         ) from error
     return listening

@@ -11,12 +11,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from enhg._checkpoint import digest
 from enhg.exceptions import InputError
 from enhg.labeling.actions import MARKS, Action, Answers, class_name, timestamp
 from enhg.labeling.log import ActionLog
-from enhg.labeling.predictions import Predictions, Spreading, contradicted, own_links
+from enhg.labeling.predictions import (
+    Predictions,
+    Spreading,
+    find_contradictions,
+    strongest_links,
+)
 from enhg.labeling.sheets import core_size, find_parts, sorted_clusters
 from enhg.learning.clustering import HypergraphClustering
 from enhg.learning.queries import select_queries
@@ -24,6 +30,7 @@ from enhg.report._layout import lay_out
 
 LOG = "actions.jsonl"
 _QUESTIONS = 24
+_LINKED = 6  # images of a class beside a contradiction
 _MOST_ON_MAP = 20_000
 _T = TypeVar("_T")
 _RANDOM_EVERY = 4  # of the questions one is of a random image, for the estimate of the accuracy
@@ -234,11 +241,14 @@ class LabelingSession:
     def contradictions(self) -> list[tuple[int, int]]:
         """Images whose label their neighbors contradict, with the class that these have."""
         labels, confirmed = self.answers.labels, self.answers.confirmed
-        rows, classes = contradicted(
-            self.model.graph_, labels, len(self.answers.classes), self._own_links
-        )
+        rows, classes = find_contradictions(self._links, labels, len(self.answers.classes))
         pairs = zip(rows.tolist(), classes.tolist(), strict=True)
         return [(row, code) for row, code in pairs if not confirmed[row]]
+
+    def linked(self, row: int, code: int) -> list[int]:
+        """The images of a class that another one is linked to most."""
+        is_member = self.answers.labels == code
+        return strongest_links(self._links, row, is_member, _LINKED).tolist()
 
     @_derived
     def places(self) -> NDArray:
@@ -250,8 +260,8 @@ class LabelingSession:
         return places
 
     @_derived
-    def _own_links(self) -> NDArray:
-        return own_links(self.model.graph_)
+    def _links(self) -> csr_array:
+        return self.model.graph_.clique_expansion()
 
     def final_labels(self) -> tuple[NDArray, NDArray, NDArray]:
         """Names, who decided and how sure, of all images.

@@ -1,7 +1,6 @@
 // --- labels that the images around them contradict ------------------------------------------------
 
 const PER_LIST = 12; // contradictions on a page
-const ALIKE = 6; // images of a class beside a contradiction
 
 const contradictions = {
   title: "Contradictions",
@@ -10,14 +9,6 @@ const contradictions = {
   start() {
     document.querySelector("#contradictions .about").textContent =
       "Labels that differ from most labels around them. Keep the label or change it: what you say stands, and is not asked again.";
-  },
-
-  /** The images of a class that are nearest on the map. */
-  nearest(i, code) {
-    const { places } = content;
-    const far = (j) => (places[2 * j] - places[2 * i]) ** 2 + (places[2 * j + 1] - places[2 * i + 1]) ** 2;
-    return range(content.names.length).filter((j) => j !== i && state.labels[j] === code)
-      .map((j) => [far(j) >= 0 ? far(j) : Number.MAX_VALUE, j]).sort((a, b) => a[0] - b[0]).slice(0, ALIKE).map(([, j]) => j);
   },
 
   /** Contradictions of the same two classes together, those with the most contradicted image first. */
@@ -92,15 +83,16 @@ const contradictions = {
 
   part(i, other) {
     const own = state.labels[i];
+    const [same, different] = steps.linked[steps.contradictions.findIndex(([row]) => row === i)];
     const answer = (key, word, code) => make("button", { type: "button", className: "plain",
       onclick: () => this.say(i, state.classes[code]) }, shownKey(key), `${word} `, dot(code), state.classes[code]);
-    const beside = (word, code) => make("div", { className: "alike" }, make("p", {}, word, dot(code), make("b", {}, state.classes[code])),
-      make("div", { className: "grid" }, ...this.nearest(i, code).map((j) => make("span", { className: "later", title: content.names[j] },
+    const beside = (word, code, rows) => make("div", { className: "alike" }, make("p", {}, word, dot(code), make("b", {}, state.classes[code])),
+      make("div", { className: "grid" }, ...rows.map((j) => make("span", { className: "later", title: content.names[j] },
         picture(j, Math.min(side(), 80))))));
     const card = make("article", { className: "contradiction", ariaLabel: `${content.names[i]}, labeled ${state.classes[own]}, ` +
       `around it ${state.classes[other]}` },
       make("figure", {}, picture(i, 144, "preview"), make("figcaption", { title: content.names[i] }, ending(content.names[i]))),
-      make("div", {}, make("div", { className: "sides" }, beside("Labeled ", own), beside("Around it ", other)),
+      make("div", {}, make("div", { className: "sides" }, beside("Labeled ", own, same), beside("Similar images ", other, different)),
         make("div", { className: "plains" }, answer("k", "Keep", own), answer("y", "Change to", other),
           make("button", { type: "button", className: "plain", onclick: () => enlarge(i) }, shownKey("v"), "Larger"))));
     card.dataset.contradicted = i;

@@ -70,10 +70,10 @@ function showExport() {
     button.disabled = true;
     result.replaceChildren("Writing …");
     try {
-      const { folder, files, missing } = await session.ask("export", { folders: new FormData(form).get("folders") || null });
+      const { folder, files, notes } = await session.ask("export", { folders: new FormData(form).get("folders") || null });
       result.replaceChildren(make("p", {}, "Written to ", make("code", {}, folder)),
         make("ul", { className: "files" }, ...files.map((file) => make("li", {}, make("code", {}, file)))),
-        missing ? make("p", {}, `${images(missing)} gone, and in no folder.`) : "");
+        ...notes.map((note) => make("p", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
     } catch (error) {
       result.replaceChildren(make("p", { className: "wrong" }, error instanceof Unreachable ? "The server does not answer." : error.message));
     }
