@@ -79,7 +79,7 @@ def test_ends_with_the_labels_and_goes_on(digits, tmp_path):
     with running(digits, out) as (process, address):
         state = ask(address, "state")
         assert state["version"] == 1
-        assert ask(address, "act", {"key": "2", "kind": "undo"})["redo"] == "x: 3 images"
+        assert ask(address, "act", {"key": "2", "kind": "undo"})["redo"] == "3 images labeled x"
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
 

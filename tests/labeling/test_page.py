@@ -67,7 +67,7 @@ def test_digits_are_labeled_in_a_few_actions(person, browser, server, keys, tmp_
 
     server.kill()
     person.until("return !document.getElementById('trouble').hidden")
-    assert "nothing that was confirmed is lost" in person.text("#trouble")
+    assert "No confirmed action is lost" in person.text("#trouble")
     browser.get("about:blank")
     browser.get_log("browser")  # the requests without an answer
     server.start()

@@ -179,11 +179,11 @@ def _start(
 ) -> tuple[HypergraphClustering, Samples, Pictures, NDArray | None]:
     """Cluster the images, and keep the clusters in the folder of the results."""
     from enhg.io.results import write_skipped
-    from enhg.labeling.actions import class_name
+    from enhg.labeling.actions import normalize_class
     from enhg.labeling.pictures import Pictures
 
     for name in classes:
-        class_name(name)
+        normalize_class(name)
     with steps.results(stages, wanted, steps.Outputs(), out, overwrite, None, None) as (
         folder,
         parts,
@@ -199,7 +199,7 @@ def _start(
         with stages.warnings_shown():
             given = None if match is None else match(samples)
         for name in [] if given is None else set(given.tolist()) - {""}:
-            class_name(name)
+            normalize_class(name)
         structure = steps.fit_structure(
             stages, samples.X, cache=wanted.cache, checkpoint=parts, preprocessing=preprocessing,
             memory_budget=memory_budget, n_jobs=wanted.jobs,

@@ -95,7 +95,7 @@ class Action:
     def _check(self) -> None:
         if self.kind in ("name", "accept", "mark", "clear") and not self.rows:
             raise InputError("choose at least one image first")
-        if self.kind in ("name", "rename") and self.label != class_name(self.label):
+        if self.kind in ("name", "rename") and self.label != normalize_class(self.label):
             raise InputError(f"{self.label!r} cannot be the name of a class")
         if self.kind == "mark" and self.label not in MARKS:
             raise InputError(f"a mark must be one of {MARKS}, got {self.label!r}")
@@ -127,7 +127,7 @@ def _are_rows(rows: Any, n_rows: int) -> bool:
     return whole and len(set(rows)) == len(rows)
 
 
-def class_name(text: str) -> str:
+def normalize_class(text: str) -> str:
     """The name of a class that a person typed: composed, without spaces around it.
 
     Raises
@@ -184,7 +184,7 @@ class Answers:
     """
 
     def __init__(self, n_rows: int, classes: Iterable[str] = ()) -> None:
-        self.classes = list(dict.fromkeys(map(class_name, classes)))
+        self.classes = list(dict.fromkeys(map(normalize_class, classes)))
         self.labels = np.full(n_rows, -1, np.int16)
         self.marks = np.full(n_rows, -1, np.int8)
         self.confirmed = np.zeros(n_rows, bool)
@@ -239,14 +239,14 @@ class Answers:
         self.check(action)
         self._keys.add(action.key)
         if action.kind == "undo":
-            self._take_back()
+            self._revert()
         elif action.kind == "redo":
-            self._do(self._undone.pop())
+            self._perform(self._undone.pop())
         else:
             self._undone.clear()
-            self._do(action)
+            self._perform(action)
 
-    def _do(self, action: Action) -> None:
+    def _perform(self, action: Action) -> None:
         rows = np.array(action.rows, np.int64)
         if action.kind == "rename":
             rows = np.flatnonzero(self.labels >= 0)
@@ -286,7 +286,7 @@ class Answers:
             self.labels[self.labels > at] -= 1
             del self.classes[at]
 
-    def _take_back(self) -> None:
+    def _revert(self) -> None:
         effect = self._effects.pop()
         self.labels[effect.rows], self.marks[effect.rows] = effect.labels, effect.marks
         self.confirmed[effect.rows] = effect.confirmed

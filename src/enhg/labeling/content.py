@@ -14,6 +14,8 @@ from enhg.labeling.session import LabelingSession
 from enhg.labeling.sheets import sorted_clusters
 from enhg.plotting._drawing import COLORS
 
+_COLORFUL = 32  # of 255
+
 
 def session_content(session: LabelingSession) -> dict[str, Any]:
     """What stays the same during a session: the images, their clusters and the map."""
@@ -22,9 +24,9 @@ def session_content(session: LabelingSession) -> dict[str, Any]:
         "names": session.names,
         "clusters": [rows.tolist() for rows in sorted_clusters(session.model)],
         "cores": [len(rows) for rows in session.cores],
-        "places": packed(session.places.astype(np.float32)),
+        "places": encode_array(session.places.astype(np.float32)),
         "marks": list(MARKS),
-        "colors": COLORS,
+        "colors": [color for color in COLORS if not _is_gray(color)],  # gray is no label
     }
 
 
@@ -35,13 +37,13 @@ def session_state(session: LabelingSession) -> dict[str, Any]:
         return {
             "version": session.version,
             "classes": list(answers.classes),
-            "labels": packed(answers.labels),
-            "marks": packed(answers.marks),
-            "predicted": packed(predictions.codes.astype(np.int16)),
-            "confidence": packed(np.floor(255 * predictions.confidence).astype(np.uint8)),
+            "labels": encode_array(answers.labels),
+            "marks": encode_array(answers.marks),
+            "predicted": encode_array(predictions.codes.astype(np.int16)),
+            "confidence": encode_array(np.floor(255 * predictions.confidence).astype(np.uint8)),
             "history": [[step.settled, step.checked, step.right] for step in session.history],
-            "undo": _described(answers.done[-1:]),
-            "redo": _described(answers.undone[-1:]),
+            "undo": _describe(answers.done[-1:]),
+            "redo": _describe(answers.undone[-1:]),
             "keys": {
                 "undo": "".join(action.key for action in answers.done[-1:]),
                 "redo": "".join(action.key for action in answers.undone[-1:]),
@@ -73,21 +75,27 @@ def next_steps(session: LabelingSession) -> dict[str, Any]:
             return steps
 
 
-def packed(array: NDArray) -> str:
+def encode_array(array: NDArray) -> str:
     """Numbers as Base64 of their bytes, the smallest byte first."""
     return b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()
 
 
-def _described(actions: list[Action]) -> str:
+def _is_gray(color: str) -> bool:
+    """Whether the red, green and blue of ``#rrggbb`` differ little."""
+    parts = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
+    return max(parts) - min(parts) < _COLORFUL
+
+
+def _describe(actions: list[Action]) -> str:
     """What an action does, in a few words; "" for none."""
     if not actions:
         return ""
     action = actions[0]
     images = "1 image" if len(action.rows) == 1 else f"{len(action.rows)} images"
     if action.kind == "rename":
-        return f"rename {action.previous} to {action.label}"
+        return f"{action.previous} renamed to {action.label}"
     if action.kind == "accept":
-        return f"accept {images}"
+        return f"{images} accepted"
     if action.kind == "clear":
-        return f"clear {images}"
-    return f"{action.label}: {images}"
+        return f"label removed from {images}"
+    return f"{images} {'marked' if action.kind == 'mark' else 'labeled'} {action.label}"

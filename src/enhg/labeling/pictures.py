@@ -60,7 +60,7 @@ class Pictures:
     def small(self, row: int) -> tuple[bytes, str]:
         """The picture for a sheet, and its media type; FileNotFoundError if there is none."""
         if self.samples.photos is None:
-            return self._drawn(row), "image/png"
+            return self._draw_png(row), "image/png"
         if thumbnail := self.samples.photos.thumbnails[row]:
             return thumbnail, "image/jpeg"
         raise FileNotFoundError(f"{self.samples.photos.files[row]}: is gone")
@@ -77,7 +77,7 @@ class Pictures:
             raise FileNotFoundError(f"{file}: {read.reason}")
         return read.value, "image/jpeg"
 
-    def _drawn(self, row: int) -> bytes:
+    def _draw_png(self, row: int) -> bytes:
         """A row of pixels as PNG."""
         shape = self.samples.image_shape
         assert shape is not None

@@ -74,7 +74,7 @@ def make_app(
     ]
     app = Starlette(
         routes=[
-            Route(f"/{token}/{path}", partial(_answered, handler), methods=[method])
+            Route(f"/{token}/{path}", partial(_respond, handler), methods=[method])
             for path, handler, method in routes
         ]
     )
@@ -119,7 +119,7 @@ class _Guard:
         return allowed and compare_digest("".join(token).encode(), self.token.encode())
 
 
-async def _answered(handler: Handler, request: Request) -> Response:
+async def _respond(handler: Handler, request: Request) -> Response:
     body = None
     if request.method == "POST":
         try:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from enhg._checkpoint import digest
 from enhg.exceptions import InputError
-from enhg.labeling.actions import MARKS, Action, Answers, class_name, timestamp
+from enhg.labeling.actions import MARKS, Action, Answers, normalize_class, timestamp
 from enhg.labeling.log import ActionLog
 from enhg.labeling.predictions import (
     Predictions,
@@ -58,8 +58,6 @@ class Progress:
 
     Attributes
     ----------
-    actions : int
-        Number of actions that have an effect.
     settled : int
         Images that a person decided on.
     checked, right : int
@@ -67,7 +65,6 @@ class Progress:
         that were predicted as the person answered.
     """
 
-    actions: int
     settled: int
     checked: int
     right: int
@@ -109,7 +106,7 @@ class LabelingSession:
         self.lock = RLock()
         self._spreading = Spreading(model.graph_)
         start = {
-            "classes": list(map(class_name, classes)),
+            "classes": list(map(normalize_class, classes)),
             "given": _named_rows(given),
             "options": dict(options or {}),
         }
@@ -174,7 +171,7 @@ class LabelingSession:
             if predicted  # where nothing is predicted there is nothing to check
         ]
         settled = int(self.answers.settled.sum())
-        return Progress(len(done), settled, len(checks), sum(checks))
+        return Progress(settled, len(checks), sum(checks))
 
     @property
     def version(self) -> int:
@@ -296,5 +293,5 @@ def _named_rows(given: Sequence[str] | None) -> list[tuple[str, list[int]]]:
     rows: dict[str, list[int]] = {}
     for row, label in enumerate(given or ()):
         if label:
-            rows.setdefault(class_name(label), []).append(row)
+            rows.setdefault(normalize_class(label), []).append(row)
     return list(rows.items())

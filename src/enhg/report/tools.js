@@ -95,7 +95,7 @@ const makeTheme = (repaint) => ({
 
   turn(dark) {
     this.dark = dark;
-    $("theme").textContent = dark ? "Light" : "Dark";
+    $("theme").textContent = dark ? "Light theme" : "Dark theme";
     repaint();
   },
 });

@@ -12,9 +12,9 @@ const clusters = {
 
   start() {
     document.querySelector("#clusters .about").textContent =
-      "Images that are alike. In every cluster those to ask about come first, then the surest, the least sure last. " +
-      "Select all of a cluster or the surest, take out what does not belong, and give it a name. Tinted names are predicted anew since the last action.";
-    $("showing").append(...[["all", "All"], ["open", "Not settled"]].map(([way, text]) => {
+      "Similar images: suggested ones (★) first, then by falling confidence. Select a cluster or its core, the images of highest " +
+      "confidence, deselect what does not belong, and label it. A tinted label is a prediction that changed with the last action.";
+    $("showing").append(...[["all", "All"], ["open", "Not labeled"]].map(([way, text]) => {
       const button = make("button", { type: "button", onclick: () => this.filter(way) }, text);
       button.dataset.way = way;
       return button;
@@ -26,7 +26,7 @@ const clusters = {
 
   sheet(cluster) {
     const toggle = make("button", { type: "button", className: "quiet", onclick: () => this.toggle(cluster) });
-    const all = make("button", { type: "button", className: "quiet all", onclick: () => this.select(cluster, this.shown(cluster)) });
+    const all = make("button", { type: "button", className: "quiet all", onclick: () => this.select(cluster, this.selectable(cluster)) });
     const core = make("button", { type: "button", className: "quiet core", onclick: () => this.select(cluster, this.core(cluster)) });
     return make("article", { className: "sheet", id: `cluster-${cluster}`, ariaLabel: `Cluster ${cluster + 1}` },
       make("header", {}, make("h3", {}, `Cluster ${cluster + 1}`), make("p"), core, all, toggle), make("div"));
@@ -43,13 +43,15 @@ const clusters = {
     $(`cluster-${cluster}`).querySelector("header button:last-child").focus();
   },
 
-  shown(cluster) {
-    return this.ids[cluster].filter((i) => this.only === "all" || !isSettled(i));
+  /** The images of a cluster without a label or mark; all of them if each has one. */
+  selectable(cluster, rows = this.ids[cluster]) {
+    const open = rows.filter((i) => !isSettled(i));
+    return open.length ? open : rows;
   },
 
-  /** The surest images of a cluster: errors of the clustering are mostly among the others. */
+  /** The images of highest confidence: errors of the clustering are mostly among the others. */
   core(cluster) {
-    return content.clusters[cluster].slice(0, content.cores[cluster]).filter((i) => this.only === "all" || !isSettled(i));
+    return this.selectable(cluster, content.clusters[cluster].slice(0, content.cores[cluster]));
   },
 
   /** Select images of a cluster, or none if just these are selected. */
@@ -59,12 +61,12 @@ const clusters = {
     else selection.set(ids, "cluster");
   },
 
-  /** Put the images to ask about first; the order stays while names are given. */
+  /** Put suggested images first; the order stays while labels are given. */
   show() {
-    const asked = new Set(steps.questions);
+    const suggested = new Set(steps.questions);
     this.ids = content.clusters.map((rows) => {
       const shown = rows.filter((i) => this.only === "all" || !isSettled(i));
-      return [...shown.filter((i) => asked.has(i)), ...shown.filter((i) => !asked.has(i))];
+      return [...shown.filter((i) => suggested.has(i)), ...shown.filter((i) => !suggested.has(i))];
     });
     for (const button of $("showing").children) button.setAttribute("aria-pressed", button.dataset.way === this.only);
     this.across = 0;
@@ -110,11 +112,11 @@ const clusters = {
     this.head(cluster);
   },
 
-  /** Mark the images that are asked about. */
+  /** Mark the suggested images. */
   mark(sheet) {
-    const asked = new Set(steps.questions);
+    const suggested = new Set(steps.questions);
     for (const button of sheet.querySelectorAll(".thumb")) {
-      button.classList.toggle("asked-about", asked.has(Number(button.dataset.row)) && !isSettled(Number(button.dataset.row)));
+      button.classList.toggle("suggested", suggested.has(Number(button.dataset.row)) && !isSettled(Number(button.dataset.row)));
     }
   },
 
@@ -127,19 +129,20 @@ const clusters = {
       if (isSettled(i)) settled += 1;
       if (selection.rows.has(i)) selected += 1;
       if (state.labels[i] >= 0) names.set(state.labels[i], (names.get(state.labels[i]) ?? 0) + 1);
-      else if (ghost(i) >= 0) ghosts.set(ghost(i), (ghosts.get(ghost(i)) ?? 0) + 1);
+      else if (shownPrediction(i) >= 0) ghosts.set(shownPrediction(i), (ghosts.get(shownPrediction(i)) ?? 0) + 1);
     }
     const most = (counts) => [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
     const part = (counts, className) => most(counts).flatMap(([code, count]) =>
-      [make("span", { className: "share" }, dot(code, className), state.classes[code], make("small", {}, number(count)))]);
+      [make("span", { className: "share" }, dot(code, className), make("bdi", {}, state.classes[code]), make("small", {}, number(count)))]);
     const text = selected ? make("b", {}, `${number(selected)} selected`) : null;
     const [, line, core, all] = $(`cluster-${cluster}`).querySelector("header").children;
-    line.replaceChildren(...[images(rows.length), settled ? `, ${settled === rows.length ? "all" : number(settled)} settled` : "",
+    line.replaceChildren(...[images(rows.length), settled ? `, ${settled === rows.length ? "all" : number(settled)} labeled or marked` : "",
       ...part(names, "dot"), ...part(ghosts, "dot ring"), text].filter((p) => p !== null));
-    const [shown, surest] = [this.shown(cluster).length, this.core(cluster).length];
-    all.textContent = selected === shown && shown ? "select none" : `select all ${number(shown)}`;
-    core.textContent = `the surest ${number(surest)}`;
-    core.hidden = surest === shown || !surest;
+    const [open, inCore] = [this.selectable(cluster).length, this.core(cluster).length];
+    const some = open < this.ids[cluster].length;
+    all.textContent = selected === open && open ? "select none" : some ? `select ${number(open)} not labeled` : `select all ${number(open)}`;
+    core.textContent = `core, ${number(inCore)}`;
+    core.hidden = inCore === open || !inCore;
     all.setAttribute("aria-label", `${all.textContent} of cluster ${cluster + 1}`);
     core.setAttribute("aria-label", `select ${core.textContent} of cluster ${cluster + 1}`);
   },

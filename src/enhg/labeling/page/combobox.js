@@ -1,4 +1,4 @@
-// --- the field for a name, with the known names below it ------------------------------------------
+// --- the field for a class, with the known classes below it -----------------------------------------
 
 const MOST_OPTIONS = 8;
 
@@ -30,7 +30,7 @@ const naming = {
     this.show();
   },
 
-  /** Known names that contain what was typed, those that begin with it first. */
+  /** Known classes that contain what was typed, those that begin with it first. */
   matching() {
     const fold = (text) => text.normalize("NFC").toLowerCase();
     const typed = fold(this.input.value.trim());
@@ -83,9 +83,9 @@ const naming = {
   },
 
   async submit(text = this.list.children[this.active]?.title ?? this.input.value) {
-    if (!text.trim()) return complain("Type a name first.");
+    if (!text.trim()) return showError("Type a class first.");
     if (document.activeElement === this.input || document.activeElement === document.body) this.leave();
-    if (await give(text)) this.input.value = "";
+    if (await labelTarget(text)) this.input.value = "";
   },
 
   /** Give the focus back to where it was. */

@@ -1,4 +1,4 @@
-// --- labels that the images around them contradict ------------------------------------------------
+// --- labels that those of similar images contradict -----------------------------------------------
 
 const PER_LIST = 12; // contradictions on a page
 
@@ -8,7 +8,7 @@ const contradictions = {
 
   start() {
     document.querySelector("#contradictions .about").textContent =
-      "Labels that differ from most labels around them. Keep the label or change it: what you say stands, and is not asked again.";
+      "Labels that differ from those of most similar labeled images. Keep or change each of them; a label that you keep is not listed again.";
   },
 
   /** Contradictions of the same two classes together, those with the most contradicted image first. */
@@ -30,7 +30,7 @@ const contradictions = {
   target() {
     const card = this.card();
     return card && steps.version === state.version
-      ? { rows: [Number(card.dataset.contradicted)], origin: "contradiction", text: "the contradicted image" } : null;
+      ? { rows: [Number(card.dataset.contradicted)], origin: "contradiction", text: "this image" } : null;
   },
 
   waits: () => steps.version !== state.version,
@@ -45,7 +45,7 @@ const contradictions = {
     const turner = (text, by, disabled) => make("button", { type: "button", className: "quiet", disabled,
       onclick: () => { this.page += by; this.show(); } }, text);
     $("contradicted").replaceChildren(...(open.length ? this.parts(shown)
-      : [make("p", { className: "notice" }, state.history.at(-1)[0] ? "No label is contradicted by those around it."
+      : [make("p", { className: "notice" }, state.history.at(-1)[0] ? "No label is contradicted by those of similar images."
         : "No labels yet.")]));
     if (last) {
       $("contradicted").append(make("div", { className: "pages", role: "group", ariaLabel: "Pages of contradictions" },
@@ -54,7 +54,7 @@ const contradictions = {
     }
     const cards = document.querySelectorAll("#contradicted .contradiction");
     if (kept && cards.length) cards[Math.min(Math.max(place, 0), cards.length - 1)].querySelector("button").focus();
-    tray.aim();
+    tray.showTarget();
   },
 
   /** Cards, with a line before those of the same two classes that answers for all of them. */
@@ -75,8 +75,8 @@ const contradictions = {
       onclick: () => session.act({ kind: "name", rows, label: state.classes[code], origin: "contradiction" }) },
     `${word} `, dot(code), state.classes[code]);
     return make("div", { className: "contradictions-alike", role: "group",
-      ariaLabel: `${images(rows.length)} labeled ${state.classes[own]}, around them ${state.classes[other]}` },
-    make("h3", {}, images(rows.length), " labeled ", dot(own), state.classes[own], ", around them ", dot(other), state.classes[other]),
+      ariaLabel: `${images(rows.length)} labeled ${state.classes[own]}, similar images ${state.classes[other]}` },
+    make("h3", {}, images(rows.length), " labeled ", dot(own), state.classes[own], ", similar images ", dot(other), state.classes[other]),
     make("div", { className: "plains" }, answer(`Keep all ${number(rows.length)} as`, own),
       answer(`Change all ${number(rows.length)} to`, other)));
   },
@@ -85,12 +85,12 @@ const contradictions = {
     const own = state.labels[i];
     const [same, different] = steps.linked[steps.contradictions.findIndex(([row]) => row === i)];
     const answer = (key, word, code) => make("button", { type: "button", className: "plain",
-      onclick: () => this.say(i, state.classes[code]) }, shownKey(key), `${word} `, dot(code), state.classes[code]);
+      onclick: () => this.answerFor(i, state.classes[code]) }, shownKey(key), `${word} `, dot(code), state.classes[code]);
     const beside = (word, code, rows) => make("div", { className: "alike" }, make("p", {}, word, dot(code), make("b", {}, state.classes[code])),
       make("div", { className: "grid" }, ...rows.map((j) => make("span", { className: "later", title: content.names[j] },
         picture(j, Math.min(side(), 80))))));
     const card = make("article", { className: "contradiction", ariaLabel: `${content.names[i]}, labeled ${state.classes[own]}, ` +
-      `around it ${state.classes[other]}` },
+      `similar images ${state.classes[other]}` },
       make("figure", {}, picture(i, 144, "preview"), make("figcaption", { title: content.names[i] }, ending(content.names[i]))),
       make("div", {}, make("div", { className: "sides" }, beside("Labeled ", own, same), beside("Similar images ", other, different)),
         make("div", { className: "plains" }, answer("k", "Keep", own), answer("y", "Change to", other),
@@ -100,14 +100,14 @@ const contradictions = {
     return card;
   },
 
-  say: (i, label) => session.act({ kind: "name", rows: [i], label, origin: "contradiction" }),
+  answerFor: (i, label) => session.act({ kind: "name", rows: [i], label, origin: "contradiction" }),
 
   /** Keep the label of the card that keys are for, or take the other one. */
   answer(keeps) {
     const card = this.card();
     if (!card || this.waits()) return;
     const i = Number(card.dataset.contradicted);
-    this.say(i, state.classes[keeps ? state.labels[i] : Number(card.dataset.other)]);
+    this.answerFor(i, state.classes[keeps ? state.labels[i] : Number(card.dataset.other)]);
   },
 
   changed() { },

@@ -1,4 +1,4 @@
-// --- dialogs: keys, export, another name for a class, a large picture -----------------------------
+// --- dialogs: keys, export, renaming of a class, a large picture ----------------------------------
 
 const dialog = {
   element: $("dialog"),
@@ -15,11 +15,11 @@ const dialog = {
 dialog.element.addEventListener("click", (event) => { if (event.target === dialog.element) dialog.element.close(); });
 
 const KEYS = [
-  ["Names", [
+  ["Labels", [
     [["1", "…", "9", "0", "B", "C", "…"], "the class with this key"],
-    [["N"], "type a name, new or known"],
+    [["N"], "type a class, new or known"],
     [["X"], "none of these"], [["U"], "unsure"], [["T"], "two things"],
-    [["Del"], "take the name or mark away"],
+    [["Del"], "remove the label or mark"],
     [["Y"], "accept what is predicted; change a contradicted label"],
     [["K"], "keep a contradicted label"],
     [["S"], "skip a question"],
@@ -28,7 +28,7 @@ const KEYS = [
     [["← → ↑ ↓"], "go from picture to picture, on the map from point to point"],
     [["Space"], "select the picture, or take it out"],
     [["Shift", "← →"], "select a range"],
-    [["Shift", "Space"], "on the map: the points around"],
+    [["Shift", "Space"], "on the map: the nearest points"],
     [["A"], "all of the list, again for none"],
     [["Esc"], "select none"],
     [["V"], "a large picture"],
@@ -50,8 +50,15 @@ function showHelp() {
     make("dl", { className: "keys" }, ...lines.map(line)))),
   make("section", {}, make("h3", {}, "With the mouse"), make("p", {}, "Click selects a picture or takes it out, " +
     "Shift and click a range, and a rectangle all pictures that it touches. A double click enlarges. On the map draw around points.")),
-  make("label", { className: "check" }, single, " Single keys act. Turn this off if they disturb a screen reader or speech input.")).classList.add("help");
+  make("label", { className: "check" }, single, " Use single-key shortcuts. Turn them off if they interfere with a screen reader or speech input.")).classList.add("help");
 }
+
+const FILES = {
+  "labels.csv": "all images",
+  "labels.jsonl": "the same as JSON lines",
+  "answers.csv": "your labels, for enhg classify --labels",
+  "classifier.npz": "for enhg predict",
+};
 
 function showExport() {
   const [settled] = state.history.at(-1);
@@ -60,22 +67,23 @@ function showExport() {
   const result = make("div", { role: "status" });
   const button = make("button", { type: "submit", className: "solid" }, "Export");
   const form = make("form", { className: "export" },
-    make("p", {}, `${number(settled)} of ${images(content.names.length)} have a name or a mark; the others get the predicted name. ` +
-      "The table says for each who decided, a person or the model, and how sure it is."),
-    make("fieldset", {}, make("legend", {}, "A folder for each class"), choice("", "None", "tables and the classifier alone"),
-      choice("links", "Links", "to the image files, which stay where they are"), choice("copies", "Copies", "of the image files")),
+    make("p", {}, `${number(settled)} of ${images(content.names.length)} are labeled or marked; for the others the predicted label is written. ` +
+      "labels.csv lists for every image its label, who decided (person, accepted, model) and the confidence. " +
+      "It is also written by itself, a few seconds after every action."),
+    make("fieldset", {}, make("legend", {}, "A folder for each class"), choice("", "None", "only the tables and the classifier"),
+      choice("links", "Links", "to the image files, which stay where they are; a new folder at every export"), choice("copies", "Copies", "of the image files")),
     button, result);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     result.replaceChildren("Writing …");
     try {
-      const { folder, files, notes } = await session.ask("export", { folders: new FormData(form).get("folders") || null });
+      const { folder, files, notes } = await session.request("export", { folders: new FormData(form).get("folders") || null });
       result.replaceChildren(make("p", {}, "Written to ", make("code", {}, folder)),
-        make("ul", { className: "files" }, ...files.map((file) => make("li", {}, make("code", {}, file)))),
+        make("ul", { className: "files" }, ...files.map((file) => make("li", {}, make("code", {}, file), FILES[file] ? ` ${FILES[file]}` : ""))),
         ...notes.map((note) => make("p", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
     } catch (error) {
-      result.replaceChildren(make("p", { className: "wrong" }, error instanceof Unreachable ? "The server does not answer." : error.message));
+      result.replaceChildren(make("p", { className: "wrong" }, error instanceof Unreachable ? "The server does not respond." : error.message));
     }
     button.disabled = false;
   });
@@ -89,7 +97,7 @@ function askName(previous) {
   const fresh = () => input.value.normalize("NFC").trim();
   input.addEventListener("input", () => {
     const known = fresh() !== previous && state.classes.includes(fresh());
-    note.textContent = known ? `${fresh()} is a class already: both become one.` : "\u00a0";
+    note.textContent = known ? `${fresh()} is a class already: the two are merged.` : "\u00a0";
   });
   const form = make("form", { className: "rename" }, input, make("button", { type: "submit", className: "solid" }, "Rename"), note);
   form.addEventListener("submit", (event) => {
@@ -104,8 +112,8 @@ function askName(previous) {
 /** Show an image large, with what is known about it. */
 function enlarge(i) {
   const asked = current === "questions" && i === questions.row;
-  const known = asked && hidden.has(i) ? "asked about" : describe(i) +
-    (ghost(i) >= 0 ? `, ${percent(confidence(i))} sure` : "");
+  const known = asked && hidden.has(i) ? "prediction hidden" : describe(i) +
+    (shownPrediction(i) >= 0 ? `, confidence ${percent(confidence(i))}` : "");
   const square = Math.min(innerWidth - 64, Math.round(innerHeight * 0.74), 1024);
   dialog.open(content.names[i], picture(i, square, "preview"),
     make("p", { className: "about" }, `${known[0].toUpperCase()}${known.slice(1)}. Cluster ${content.cluster[i] + 1}.`))

@@ -14,9 +14,9 @@ const plane = {
   start() {
     document.querySelector("#map .about").textContent =
       "Every point is an image; similar ones are near each other. Draw around points to select them, with Shift to add. " +
-      "Full points have a name, rings are predicted, gray ones neither.";
+      "Filled point: labeled. Ring: predicted. Cross: marked. Gray: no label, and no prediction shown.";
     this.canvas.setAttribute("aria-label", `Map of ${images(content.names.length)}. Arrow keys go from point to point, ` +
-      `Space selects one, Shift and Space the ${AROUND} around it.`);
+      `Space selects one, Shift and Space the ${AROUND} nearest.`);
     this.canvas.addEventListener("pointerdown", (event) => this.press(event));
     this.canvas.addEventListener("pointermove", (event) => this.move(event));
     this.canvas.addEventListener("pointerup", (event) => this.release(event));
@@ -55,7 +55,7 @@ const plane = {
     } else {
       const rows = range(content.names.length).filter((i) => this.inside(path, i));
       selection.set(adds ? [...selection.rows, ...rows] : rows);
-      say(`${images(selection.rows.size)} selected.`);
+      showStatus(`${images(selection.rows.size)} selected.`);
     }
     this.draw();
   },
@@ -116,7 +116,7 @@ const plane = {
       this.tip.style.top = `${above ? this.y[i] - 14 - this.tip.offsetHeight : this.y[i] + 14}px`;
     }
     this.draw();
-    tray.aim();
+    tray.showTarget();
   },
 
   key(event) {
@@ -126,7 +126,7 @@ const plane = {
       event.preventDefault();
       if (event.shiftKey) selection.set([...selection.rows, ...this.around(from)]);
       else selection.toggle(from);
-      say(`${images(selection.rows.size)} selected.`);
+      showStatus(`${images(selection.rows.size)} selected.`);
     } else if (toward && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       const ahead = (i) => {
@@ -136,7 +136,7 @@ const plane = {
       };
       const next = this.hovered < 0 ? from : this.nearest(this.x[from], this.y[from], ahead, Infinity);
       this.hover(next >= 0 ? next : from);
-      say(`${content.names[this.hovered]}, ${describe(this.hovered)}`);
+      showStatus(`${content.names[this.hovered]}, ${describe(this.hovered)}`);
     }
   },
 
@@ -155,6 +155,16 @@ const plane = {
     brush.arc(this.x[i], this.y[i], radius, 0, 7);
   },
 
+  cross(brush, i, radius) {
+    const [x, y] = [this.x[i], this.y[i]];
+    brush.beginPath();
+    for (const [dx, dy] of [[1, 1], [1, -1]]) {
+      brush.moveTo(x - dx * radius, y - dy * radius);
+      brush.lineTo(x + dx * radius, y + dy * radius);
+    }
+    brush.stroke();
+  },
+
   /** All points, on a second canvas that is kept while the pointer moves. */
   paint() {
     if (!this.x) return;
@@ -166,9 +176,13 @@ const plane = {
     for (const settled of [false, true]) {
       for (let i = 0; i < this.x.length; i++) {
         if (isSettled(i) !== settled) continue;
-        const code = settled ? state.labels[i] : ghost(i);
+        const code = settled ? state.labels[i] : shownPrediction(i);
         brush.fillStyle = brush.strokeStyle = fill(code);
         brush.globalAlpha = settled ? 0.9 : code < 0 ? 0.45 : 0.8;
+        if (state.marks[i] >= 0) {
+          this.cross(brush, i, this.radius);
+          continue;
+        }
         this.disc(brush, i, this.radius);
         if (settled || code < 0) brush.fill();
         else brush.stroke();
@@ -183,13 +197,13 @@ const plane = {
   write(brush, style) {
     const points = state.classes.map(() => []);
     for (const i of range(this.x.length)) {
-      const code = state.labels[i] >= 0 ? state.labels[i] : ghost(i);
+      const code = state.labels[i] >= 0 ? state.labels[i] : shownPrediction(i);
       if (code >= 0 && this.x[i] >= 0) points[code].push(i); // of many images not all are on the map
     }
     const shown = state.classes.flatMap((name, code) => {
       if (!points[code].length) return [];
       const median = (values) => points[code].map((i) => values[i]).sort((a, b) => a - b)[points[code].length >> 1];
-      return [[ending(name, 16), median(this.x), median(this.y)]];
+      return [[beginning(name, 16), median(this.x), median(this.y)]];
     });
     writeTexts(brush, style, this.width, shown);
   },

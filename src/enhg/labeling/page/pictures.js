@@ -1,4 +1,4 @@
-// --- pictures of images, with their names below --------------------------------------------------
+// --- pictures of images, with their labels below -------------------------------------------------
 
 const SMALL = 64; // pixels of an image that is enlarged without smoothing in a list
 const LARGEST_SCALE = 24; // of a small image
@@ -34,6 +34,12 @@ function fitted(i, square) {
   return [width, height].map((edge) => Math.max(8, Math.round(edge * scale)));
 }
 
+/** The beginning of a long name of a class. */
+function beginning(text, most) {
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
+}
+
 /** The image of a row; where its file is gone, a placeholder with its name. */
 function picture(i, square, kind = "picture") {
   const [width, height] = fitted(i, square);
@@ -46,7 +52,7 @@ function picture(i, square, kind = "picture") {
     frame.classList.add("missing");
     image.hidden = true;
     const text = make("span", { className: "gone", title: content.names[i] }, ending(content.names[i]),
-      kind === "picture" ? null : make("small", {}, session.lost ? "The server does not answer."
+      kind === "picture" ? null : make("small", {}, session.lost ? "The server does not respond."
         : "The file of this image is gone, or cannot be read any more. Its labels stay."));
     frame.append(text);
     frame.again = () => {
@@ -69,51 +75,51 @@ function loadAgain() {
 function describe(i) {
   if (state.marks[i] >= 0) return content.marks[state.marks[i]];
   if (state.labels[i] >= 0) return state.classes[state.labels[i]];
-  const code = ghost(i);
+  const code = shownPrediction(i);
   if (code >= 0) return `predicted ${state.classes[code]}`;
-  return "no name";
+  return "not labeled";
 }
 
-/** The name below a picture: of the person, or paler of the model. */
-function caption(i, sure = false) {
-  const [mark, code] = [state.marks[i], state.labels[i] >= 0 ? state.labels[i] : ghost(i)];
+/** The label below a picture: of the person, or paler of the model. */
+function caption(i, withConfidence = false) {
+  const [mark, code] = [state.marks[i], state.labels[i] >= 0 ? state.labels[i] : shownPrediction(i)];
   if (mark >= 0) return [make("i", { className: "sign" }, MARK_SIGNS[mark]), content.marks[mark]];
   if (code < 0) return ["\u00a0"];
   return [dot(code, isSettled(i) ? "dot" : "dot ring"), state.classes[code],
-    sure && !isSettled(i) ? make("small", {}, ` ${percent(confidence(i))}`) : null].filter((part) => part !== null);
+    withConfidence && !isSettled(i) ? make("small", {}, ` ${percent(confidence(i))}`) : null].filter((part) => part !== null);
 }
 
 /** A button with the picture of an image, which selects it. */
-function thumb(i, { sure = false, square = side() } = {}) {
+function thumb(i, { withConfidence = false, square = side() } = {}) {
   const button = make("button", { type: "button", className: "thumb", title: content.names[i], tabIndex: -1 },
     picture(i, square), make("span", { className: "label" }));
   button.style.width = `${square}px`;
   button.dataset.row = i;
-  button.sure = sure;
-  dress(button);
+  button.withConfidence = withConfidence;
+  updateThumb(button);
   return button;
 }
 
 /** Show what is known about an image on its button. */
-function dress(button) {
+function updateThumb(button) {
   const i = Number(button.dataset.row);
-  const code = state.labels[i] >= 0 ? state.labels[i] : ghost(i);
+  const code = state.labels[i] >= 0 ? state.labels[i] : shownPrediction(i);
   button.classList.toggle("settled", isSettled(i));
   button.classList.toggle("ghost", !isSettled(i) && code >= 0);
   button.style.setProperty("--class", code < 0 ? "var(--muted)" : shade(code));
-  button.lastElementChild.replaceChildren(...caption(i, button.sure));
+  button.lastElementChild.replaceChildren(...caption(i, button.withConfidence));
   button.setAttribute("aria-label", `${content.names[i]}, ${describe(i)}` +
-    (button.sure && ghost(i) >= 0 ? `, ${percent(confidence(i))} sure` : ""));
+    (button.withConfidence && shownPrediction(i) >= 0 ? `, confidence ${percent(confidence(i))}` : ""));
   button.setAttribute("aria-pressed", selection.rows.has(i));
 }
 
-/** Show again what is known about some images, wherever they are; names that are predicted anew are tinted. */
-function dressAll(rows) {
+/** Show again what is known about some images, wherever they are; labels that are predicted anew are tinted. */
+function updateThumbs(rows) {
   const wanted = new Set(rows);
   for (const button of document.getElementsByClassName("thumb")) {
     const changed = wanted.has(Number(button.dataset.row));
     const before = button.lastElementChild.textContent;
-    if (changed) dress(button);
+    if (changed) updateThumb(button);
     button.classList.toggle("fresh", changed && button.classList.contains("ghost") && before !== button.lastElementChild.textContent);
   }
 }

@@ -5,14 +5,15 @@ const FEW = 120; // pictures on a page of the preview
 
 const predictions = {
   title: "Predictions",
-  threshold: -1, // until it is chosen: that of the surest quarter
+  threshold: -1, // until it is chosen: that of the quarter of highest confidence
   code: -1, // the class that is looked at, −1 for all
   moved: false,
 
   start() {
     document.querySelector("#predictions .about").textContent =
-      "Names that your labels spread to. Choose how sure they must be, look at what would be accepted, and accept it; " +
-      "select images to leave them out, or to give them another name.";
+      "Labels that your labels spread to. Choose the lowest confidence to accept, check the images below, and accept them; " +
+      "selected images are left out and can be given another label. Confidence is the largest class probability after the labels have " +
+      "spread: with few labels it is low even for correct predictions, so use it to rank them.";
     this.slider = make("input", { type: "range", min: 0, max: 100, step: 1, id: "threshold" });
     this.slider.addEventListener("input", () => {
       this.threshold = Number(this.slider.value) / 100;
@@ -32,23 +33,24 @@ const predictions = {
     [this.kept, this.left] = [make("div"), make("div")];
     this.controls = make("div", { className: "accepting" },
       make("div", { className: "threshold" },
-        make("label", { htmlFor: "threshold" }, "Accept everything surer than ", this.value), this.bars, this.slider),
+        make("label", { htmlFor: "threshold" }, "Accept predictions with a confidence of at least ", this.value), this.bars, this.slider,
+        make("div", { className: "ends", ariaHidden: "true" }, make("span", {}, percent(0)), make("span", {}, percent(1)))),
       this.classes, this.button);
     this.titles = [make("h3"), make("h3")];
     this.none = make("p", { className: "notice" });
     $("predicted").append(this.none, this.controls, this.note, this.titles[0], this.kept, this.titles[1], this.left);
   },
 
-  /** Predictions of images that nobody decided on, the surest first. */
+  /** Predictions of images that nobody decided on, the highest confidence first. */
   show() {
-    const all = range(content.names.length).filter((i) => ghost(i) >= 0);
+    const all = range(content.names.length).filter((i) => shownPrediction(i) >= 0);
     const counts = state.classes.map(() => 0);
-    for (const i of all) counts[ghost(i)] += 1;
+    for (const i of all) counts[shownPrediction(i)] += 1;
     if (this.code >= state.classes.length) this.code = -1;
     this.classes.replaceChildren(make("option", { value: "-1" }, `All classes, ${number(all.length)}`),
       ...state.classes.map((text, code) => make("option", { value: `${code}` }, `${text}, ${number(counts[code])}`)));
     this.classes.value = `${this.code}`;
-    this.ids = all.filter((i) => this.code < 0 || ghost(i) === this.code).sort((a, b) => state.confidence[b] - state.confidence[a]);
+    this.ids = all.filter((i) => this.code < 0 || shownPrediction(i) === this.code).sort((a, b) => state.confidence[b] - state.confidence[a]);
     if (!this.moved && this.ids.length) {
       this.threshold = Math.floor(100 * confidence(this.ids[this.ids.length >> 2])) / 100;
       this.slider.value = `${100 * this.threshold}`;
@@ -61,9 +63,9 @@ const predictions = {
     for (const part of [this.controls, this.note, this.kept, this.left, ...this.titles]) part.hidden = !some;
     this.none.hidden = some;
     const left = range(content.names.length).filter((i) => !isSettled(i) && state.predicted[i] >= 0).length;
-    this.none.textContent = state.history.at(-1)[0] === content.names.length ? "Every image is settled."
-      : left ? `${images(left)} left, drawn at random: answer the questions about ${left === 1 ? "it" : "them"}, which check the predictions.`
-        : "No predictions yet: they begin when two classes have labels.";
+    this.none.textContent = state.history.at(-1)[0] === content.names.length ? "Every image is labeled or marked."
+      : left ? `${images(left)} left, drawn at random to check the predictions: label ${left === 1 ? "it" : "them"} in Questions.`
+        : "No predictions yet. They appear after the first labels.";
     this.fill();
   },
 
@@ -75,11 +77,11 @@ const predictions = {
   fill() {
     const above = this.ids.filter((i) => confidence(i) >= this.threshold);
     const below = this.ids.slice(above.length);
-    const part = (i) => thumb(i, { sure: true });
-    this.titles[0].textContent = above.length ? "Would be accepted, the least sure first" : "Nothing would be accepted";
-    this.titles[1].textContent = below.length ? "Would not be accepted, the surest first" : "";
-    paged(this.kept, above.reverse(), { title: "Would be accepted", part, most: FEW });
-    paged(this.left, below, { title: "Would not be accepted", part, most: FEW / 2 });
+    const part = (i) => thumb(i, { withConfidence: true });
+    this.titles[0].textContent = above.length ? "To be accepted, lowest confidence first" : "No prediction has this confidence";
+    this.titles[1].textContent = below.length ? "Not to be accepted, highest confidence first" : "";
+    paged(this.kept, above.reverse(), { title: "To be accepted", part, most: FEW });
+    paged(this.left, below, { title: "Not to be accepted", part, most: FEW / 2 });
     [...this.bars.children].forEach((bar, at) => bar.classList.toggle("in", (at + 0.5) / BINS >= this.threshold));
     this.count();
   },

@@ -13,11 +13,10 @@ function wilson(right, checked) {
 
 /** The accuracy of the predictions on random images, in a line or in full. */
 function estimateText(short = false) {
-  const [, checked, right] = state.history.at(-1);
+  const [settled, checked, right] = state.history.at(-1);
   if (checked < FEWEST_CHECKS) {
-    return short ? `No estimate of the accuracy yet: ${checked} of ${FEWEST_CHECKS} checks.`
-      : `No estimate yet: ${counted(checked, "random image")} of the ${FEWEST_CHECKS} that it needs ` +
-        `${checked === 1 ? "was" : "were"} answered. They are among the questions.`;
+    if (settled === content.names.length) return `No estimate of the accuracy: ${counted(checked, "random check")} of at least ${FEWEST_CHECKS}.`;
+    return `No estimate of the accuracy yet: ${checked} of ${FEWEST_CHECKS} random checks.${short ? "" : " They are among the questions."}`;
   }
   const [low, high] = wilson(right, checked).map(percent);
   if (short) return `About ${percent(right / checked)} of predictions right (${low} to ${high}).`;
@@ -30,7 +29,8 @@ const progress = {
 
   start() {
     document.querySelector("#progress .about").textContent =
-      "Settled images have a name or a mark that you gave or accepted.";
+      "Every action is saved at once, and labels.csv is updated within seconds: you can close this page at any time. " +
+      "Ctrl-C in the terminal stops the server; the same command resumes.";
   },
 
   show() {
@@ -39,7 +39,7 @@ const progress = {
     const predicted = state.predicted.reduce((sum, code, i) => sum + (code >= 0 && !isSettled(i)), 0);
     const marked = state.marks.reduce((sum, mark) => sum + (mark >= 0), 0);
     const figure = (value, text) => make("div", {}, make("dt", {}, text), make("dd", {}, value));
-    $("figures").replaceChildren(figure(number(settled), "settled"), figure(number(predicted), "predicted"),
+    $("figures").replaceChildren(figure(number(settled), "labeled or marked"), figure(number(predicted), "predicted"),
       figure(number(total - settled - predicted), "neither"), figure(number(marked), "marked"),
       figure(number(state.history.length - 1), "actions"));
     $("estimate").replaceChildren(...this.estimate(checked, right));
@@ -49,9 +49,9 @@ const progress = {
 
   /** The estimate as a bar with its interval, and what it is of. */
   estimate(checked, right) {
-    const about = make("p", { className: "about" }, "These images were drawn at random from those without a name at that time, " +
-      "and their prediction was not shown before the answer. Predictions that were made of fewer labels count too, and marked or skipped " +
-      "images do not: it is an estimate of the predictions, not of the names that you gave.");
+    const about = make("p", { className: "about" }, "Measured on random images whose prediction was hidden until you answered, " +
+      "including early predictions from few labels. Skipped images and the marks unsure and two things do not count; none of these counts as a wrong " +
+      "prediction. It is an estimate for the predictions, not for the labels that you gave.");
     const text = make("p", {}, estimateText());
     if (checked < FEWEST_CHECKS) return [text, about];
     const bar = make("div", { className: "interval", ariaHidden: "true" }, make("i"), make("b"));
@@ -63,13 +63,13 @@ const progress = {
       make("div", { className: "ends" }, make("span", {}, percent(0)), make("span", {}, percent(1)))), text, about];
   },
 
-  /** Settled images after every action. */
+  /** Labeled or marked images after every action. */
   curve() {
     const home = $("curve");
     const [width, height, left, bottom] = [Math.max(240, home.clientWidth), 220, 48, 30];
     const values = state.history.map(([settled]) => settled);
     const [last, total] = [Math.max(1, values.length - 1), content.names.length];
-    const title = `Settled images after every action, from ${number(values[0])} to ${number(values.at(-1))} of ${number(total)}`;
+    const title = `Labeled or marked images after every action, from ${number(values[0])} to ${number(values.at(-1))} of ${number(total)}`;
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": title });
     const x = (action) => left + (action / last) * (width - left - 12);
     const y = (count) => 10 + (1 - count / total) * (height - bottom - 10);
@@ -85,11 +85,11 @@ const progress = {
     const path = `M${values.map((count, action) => `${x(action)} ${y(count)}`).join("L")}`;
     svg.append(draw("path", { class: "area", d: `${path}V${y(0)}H${x(0)}Z` }), draw("path", { class: "line", d: path }));
     if (values.length <= 60) values.forEach((count, action) => svg.append(draw("circle", { class: "point", cx: x(action), cy: y(count), r: 3 })));
-    home.replaceChildren(make("figcaption", {}, "Settled images after every action"), svg);
+    home.replaceChildren(make("figcaption", {}, "Labeled or marked images after every action"), svg);
   },
 
   table() {
-    const head = make("tr", {}, ...["Class", "Settled", "Predicted"].map((text) => make("th", { scope: "col" }, text)));
+    const head = make("tr", {}, ...["Class", "Labeled", "Predicted"].map((text) => make("th", { scope: "col" }, text)));
     const row = (sign, text, ...values) => make("tr", {}, make("th", { scope: "row" }, sign, text),
       ...values.map((value) => make("td", {}, number(value))));
     const counts = tray.counts();

@@ -2,7 +2,7 @@
 
 const RANDOM_EVERY = 4; // of the questions one is of a random image, which checks the predictions
 const LATER = 7; // questions to come that are shown
-const MOST_ALIKE = 48; // pictures on a page of those that are like the one asked about
+const MOST_ALIKE = 48; // pictures on a page of those that are similar to the one asked about
 
 const questions = {
   title: "Questions",
@@ -11,8 +11,8 @@ const questions = {
 
   start() {
     document.querySelector("#questions .about").textContent =
-      "Labels of these images help most. Every fourth is drawn at random, without its prediction: your answers to these " +
-      "measure the accuracy of the predictions.";
+      "The images whose labels are most informative. Every fourth is a random check, drawn at random, with its prediction hidden: " +
+      "these measure the accuracy of the predictions.";
   },
 
   /** Whether the questions that follow from the last action are not known yet. */
@@ -20,17 +20,17 @@ const questions = {
 
   target() {
     return this.row < 0 || this.waits() ? null
-      : { rows: [this.row], origin: "question", text: "the image asked about" };
+      : { rows: [this.row], origin: "question", text: "this image" };
   },
 
-  /** The image asked about, with those like it that are selected. */
+  /** The image asked about, with similar ones that are selected. */
   together() {
     if (this.row < 0 || this.waits()) return null;
     const rows = [...new Set([this.row, ...selection.rows])];
-    return { rows, origin: "question", text: `this one and ${number(rows.length - 1)} like it` };
+    return { rows, origin: "question", text: `this and ${number(rows.length - 1)} similar` };
   },
 
-  /** Images like the one asked about; none for a random one, whose answer is a check. */
+  /** Images similar to the one asked about; none for a random one, whose answer is a check. */
   alike() {
     const at = steps.questions.indexOf(this.row);
     return hidden.has(this.row) ? [] : (steps.alike?.[at] ?? []).filter((i) => !isSettled(i));
@@ -65,7 +65,7 @@ const questions = {
     if (this.row !== before || this.row < 0) this.draw();
     else this.drawFacts();
     if (focused) this.focus();
-    tray.aim();
+    tray.showTarget();
   },
 
   focus() {
@@ -76,7 +76,7 @@ const questions = {
   draw() {
     if (this.row < 0) {
       const open = contradictions.open().length;
-      $("question").replaceChildren(make("p", { className: "notice" }, "No question is left: every image has a name or a mark."),
+      $("question").replaceChildren(make("p", { className: "notice" }, "No question is left: every image is labeled or marked."),
         make("div", { className: "plains" },
           open ? make("a", { className: "plain", href: "#contradictions" }, `Look at ${counted(open, "contradiction")}`) : null,
           make("button", { type: "button", className: "plain", onclick: showExport }, "Export")));
@@ -88,7 +88,7 @@ const questions = {
     asked.setAttribute("aria-label", `What is this? ${content.names[this.row]}`);
     asked.setAttribute("role", "group");
     $("question").replaceChildren(make("div", { className: "asking" }, asked, make("div", { className: "answer", id: "answer" })),
-      make("h3", {}, "Like it ", make("button", { type: "button", className: "quiet", onclick: selectList })),
+      make("h3", {}, "Similar images ", make("button", { type: "button", className: "quiet", onclick: selectList })),
       make("div", { id: "alike" }),
       make("h3", {}, "Next"), make("div", { className: "grid later", id: "later" }));
     this.drawFacts();
@@ -97,15 +97,15 @@ const questions = {
   drawFacts() {
     const i = this.row;
     if (i < 0 || !$("answer")) return;
-    const code = ghost(i);
+    const code = shownPrediction(i);
     const facts = hidden.has(i) && state.predicted[i] >= 0
-      ? [make("p", {}, make("b", {}, "Drawn at random."), " Its prediction is not shown before you answer.")]
-      : code < 0 ? [make("p", {}, "No name is predicted yet.")]
+      ? [make("p", {}, make("b", {}, "Random check."), " Its prediction is hidden until you answer.")]
+      : code < 0 ? [make("p", {}, "No class is predicted yet.")]
         : [make("p", { className: "guess" }, "Predicted ", dot(code, "dot ring"), make("b", {}, state.classes[code]),
-          `, ${percent(confidence(i))} sure`)];
+          `, confidence ${percent(confidence(i))}`)];
     const tool = (key, text, act) => make("button", { type: "button", className: "plain", onclick: act }, shownKey(key), text);
     $("answer").replaceChildren(make("h3", {}, "What is this?"), ...facts,
-      make("p", { className: "about" }, `From cluster ${content.cluster[i] + 1}. Press the key of a class, or N and type a name.`),
+      make("p", { className: "about" }, `From cluster ${content.cluster[i] + 1}. Press the key of a class, or N and type one.`),
       make("div", { className: "plains" },
         code >= 0 ? tool("y", `Yes, ${state.classes[code]}`, acceptAimed) : null,
         tool("s", "Skip", () => this.skip()), tool("v", "Larger", () => enlarge(i))));
@@ -113,7 +113,7 @@ const questions = {
     const title = $("alike").previousElementSibling;
     title.hidden = $("alike").hidden = !alike.length;
     title.lastElementChild.replaceChildren(`select all ${number(alike.length)} `, shownKey("a"));
-    paged($("alike"), alike, { title: "Like the image asked about", most: MOST_ALIKE });
+    paged($("alike"), alike, { title: "Similar images", most: MOST_ALIKE });
     const later = this.open().filter((j) => j !== i).slice(0, LATER);
     $("later").replaceChildren(...later.map((j) => {
       const button = make("button", { type: "button", className: "later", title: content.names[j],
@@ -128,7 +128,7 @@ const questions = {
     this.row = i;
     this.draw();
     this.focus();
-    tray.aim();
+    tray.showTarget();
   },
 
   skip() {
@@ -138,7 +138,7 @@ const questions = {
     this.row = -1;
     this.show();
     this.focus();
-    say("Skipped.");
+    showStatus("Skipped.");
   },
 
   changed() { this.show(); },

@@ -2,7 +2,7 @@
 // --- the session: what the server knows, and the actions that are sent to it ----------------------
 
 const POLLING = 2000; // milliseconds between looks for actions of other windows
-const PATIENCE = 20000; // milliseconds after which a server does not answer
+const TIMEOUT = 20000; // milliseconds after which a server does not answer
 
 let content = null; // what stays: names, clusters, places, marks, colors, sizes
 let state = { version: -1, classes: [], history: [], undo: "", redo: "" };
@@ -21,7 +21,7 @@ function unpacked(text, kind) {
 const isSettled = (i) => state.labels[i] >= 0 || state.marks[i] >= 0;
 const confidence = (i) => state.confidence[i] / 255;
 /** The predicted class of an image that nobody decided on, −1 for none or one that is not shown. */
-const ghost = (i) => (isSettled(i) || hidden.has(i) ? -1 : state.predicted[i]);
+const shownPrediction = (i) => (isSettled(i) || hidden.has(i) ? -1 : state.predicted[i]);
 const emit = (kind, detail = null) => document.dispatchEvent(new CustomEvent(kind, { detail }));
 
 const session = {
@@ -31,18 +31,18 @@ const session = {
   lost: "", // why the server cannot be reached
 
   async start() {
-    content = await this.ask("content");
+    content = await this.request("content");
     content.places = unpacked(content.places, Float32Array);
     content.cluster = new Int32Array(content.names.length);
     content.clusters.forEach((rows, cluster) => { for (const i of rows) content.cluster[i] = cluster; });
-    this.take(await this.ask("state"));
-    await this.look();
+    this.replaceState(await this.request("state"));
+    await this.fetchSteps();
     setInterval(() => this.poll(), POLLING);
   },
 
   /** What the server answers, from JSON; null where it has nothing new. */
-  async ask(path, sent = null) {
-    const options = { signal: AbortSignal.timeout(PATIENCE), cache: "no-store" };
+  async request(path, sent = null) {
+    const options = { signal: AbortSignal.timeout(TIMEOUT), cache: "no-store" };
     if (sent) {
       Object.assign(options, { method: "POST", body: JSON.stringify(sent),
         headers: { "Content-Type": "application/json" } });
@@ -51,21 +51,21 @@ const session = {
     try {
       response = await fetch(path, options);
     } catch {
-      this.lose("gone");
+      this.setConnection("gone");
       throw new Unreachable();
     }
     if (response.status === 403) {
-      this.lose("moved");
+      this.setConnection("moved");
       throw new Unreachable();
     }
-    this.lose("");
+    this.setConnection("");
     if (response.status === 204) return null;
     const answer = await response.json().catch(() => ({ error: `The server failed (status ${response.status}).` }));
     if (!response.ok) throw new Error(answer.error);
     return answer;
   },
 
-  lose(reason) {
+  setConnection(reason) {
     if (reason === this.lost) return;
     this.lost = reason;
     emit("connection");
@@ -74,7 +74,7 @@ const session = {
   /** Send an action; the promise is true when it is confirmed. */
   act(action) {
     if (this.lost) {
-      emit("connection");
+      showError("Not saved: the server does not respond.");
       return Promise.resolve(false);
     }
     return new Promise((resolve) => {
@@ -91,28 +91,28 @@ const session = {
     while (this.waiting.length) {
       const { action, text, resolve } = this.waiting[0];
       try {
-        const fresh = await this.ask("act", action);
+        const fresh = await this.request("act", action);
         this.confirmed += 1;
         this.waiting.shift();
-        const { predictions } = this.take(fresh);
-        say(`${text} ${predictions ? `${counted(predictions, "prediction")} changed.` : ""}`);
+        const { predictions } = this.replaceState(fresh);
+        showStatus(`${text} ${predictions ? `${counted(predictions, "prediction")} changed.` : ""}`);
         resolve(true);
       } catch (error) {
         if (error instanceof Unreachable) break;
         this.waiting.shift();
-        complain(error.message);
+        showError(error.message);
         resolve(false);
       }
     }
     this.sending = false;
-    this.look();
+    this.fetchSteps();
   },
 
   /** Fetch the questions and contradictions that follow from the last action. */
-  async look() {
+  async fetchSteps() {
     if (steps.version === state.version || this.sending) return;
     try {
-      const fresh = await this.ask("next");
+      const fresh = await this.request("next");
       if (this.sending || fresh.version !== state.version) return;
       const before = hidden;
       steps = fresh;
@@ -121,7 +121,7 @@ const session = {
       const rows = [...hidden, ...before].filter((i) => hidden.has(i) !== before.has(i));
       if (rows.length) emit("changed", { rows, classes: false });
     } catch (error) {
-      if (!(error instanceof Unreachable)) complain(error.message);
+      if (!(error instanceof Unreachable)) showError(error.message);
     }
   },
 
@@ -129,20 +129,20 @@ const session = {
     if (this.sending) return;
     const { confirmed } = this;
     try {
-      const fresh = await this.ask(`state?since=${state.version}`);
+      const fresh = await this.request(`state?since=${state.version}`);
       if (fresh && confirmed === this.confirmed && !this.sending) {
-        this.take(fresh);
-        say("Labels were changed in another window.");
+        this.replaceState(fresh);
+        showStatus("Labels were changed in another window.");
       }
       if (this.waiting.length) this.send();
-      else await this.look();
+      else await this.fetchSteps();
     } catch (error) {
-      if (!(error instanceof Unreachable)) complain(error.message);
+      if (!(error instanceof Unreachable)) showError(error.message);
     }
   },
 
   /** Replace the state; returns how many labels and predictions changed. */
-  take(fresh) {
+  replaceState(fresh) {
     const before = state;
     const arrays = Object.entries(ARRAYS).map(([field, kind]) => [field, unpacked(fresh[field], kind)]);
     state = { ...fresh, ...Object.fromEntries(arrays) };

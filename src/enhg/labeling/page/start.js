@@ -7,7 +7,7 @@ let current = "questions";
 function turnTo(id, focuses = true) {
   if (id !== current) {
     selection.clear();
-    say("");
+    showStatus("");
   }
   current = id;
   for (const [other, link] of viewLinks) {
@@ -19,7 +19,7 @@ function turnTo(id, focuses = true) {
   scrollTo({ top: 0, behavior: "instant" });
   if (focuses) $("main").focus({ preventScroll: true });
   views[id].show();
-  tray.aim();
+  tray.showTarget();
 }
 
 const viewLinks = new Map();
@@ -52,10 +52,11 @@ function selectList() {
     document.activeElement?.closest?.(".sheet")?.querySelector(".listing") ??
     lists.find((other) => other.getBoundingClientRect().bottom > 60);
   if (!list) return;
-  const { ids } = list.listed;
+  const open = list.listed.ids.filter((i) => !isSettled(i));
+  const ids = current === "clusters" && open.length ? open : list.listed.ids;
   if (ids.every((i) => selection.rows.has(i))) selection.clear();
   else selection.set(ids, current === "clusters" ? "cluster" : "selection");
-  say(`${images(selection.rows.size)} selected.`);
+  showStatus(`${images(selection.rows.size)} selected.`);
 }
 
 function enlargeAimed() {
@@ -86,7 +87,7 @@ function command(event) {
   const mark = MARK_KEYS.indexOf(key);
   if (mark >= 0) return () => apply("mark", content.marks[mark]);
   const code = key.length === 1 ? (DIGITS + LETTERS).indexOf(key) : -1;
-  if (code >= 0 && code < state.classes.length) return () => give(state.classes[code]);
+  if (code >= 0 && code < state.classes.length) return () => labelTarget(state.classes[code]);
   return null;
 }
 
@@ -115,12 +116,12 @@ const theme = makeTheme(() => plane.paint());
 /** Say that the server is gone, or that it is back. */
 function showConnection() {
   const { lost, waiting } = session;
-  const waits = waiting.length ? ` ${counted(waiting.length, "action")} not confirmed yet; it is sent again when the server is back.` : "";
+  const waits = waiting.length ? ` Not yet saved: ${counted(waiting.length, "action")}.` : "";
   const texts = {
-    gone: ["The server does not answer.", " Start the same command again: nothing that was confirmed is lost. " +
-      `If it prints a new address, open that one; this page goes on when the server is back at its address.${waits}`],
+    gone: ["The server does not respond.", " If it was stopped, enter the same command again and open the address that it prints. " +
+      `No confirmed action is lost.${waits}`],
     moved: ["This address is no longer valid.", " The command was started again: open the address that it printed. " +
-      `Nothing that was confirmed is lost.${waiting.length ? ` ${counted(waiting.length, "action")} not confirmed: do it again there.` : ""}`],
+      `No confirmed action is lost.${waits}`],
   };
   const was = !$("trouble").hidden;
   $("trouble").hidden = !lost;
@@ -128,7 +129,7 @@ function showConnection() {
   else if (was) {
     $("trouble").replaceChildren();
     loadAgain();
-    say("The server is back.");
+    showStatus("The server is back.");
   }
 }
 
@@ -137,19 +138,20 @@ document.addEventListener("connection", showConnection);
 /** Show what follows from events of the session. */
 function follow() {
   document.addEventListener("changed", ({ detail }) => {
-    dressAll(detail.rows);
+    updateThumbs(detail.rows);
     tray.show(detail.classes);
     views[current].changed(detail.rows);
   });
   document.addEventListener("selected", ({ detail }) => {
     views[current].selected?.(detail);
-    tray.aim();
+    if (detail.length && $("status").classList.contains("wrong")) showStatus("");
+    tray.showTarget();
   });
   document.addEventListener("stepped", () => {
     showCount();
     views[current].stepped();
   });
-  document.addEventListener("focusin", () => tray.aim());
+  document.addEventListener("focusin", () => tray.showTarget());
   new ResizeObserver(() => root.style.setProperty("--below", `${$("tray").offsetHeight}px`)).observe($("tray"));
   addEventListener("hashchange", () => { if (Object.hasOwn(views, location.hash.slice(1))) turnTo(addressed()); });
   addEventListener("resize", () => { if (current === "progress") progress.curve(); });
@@ -159,7 +161,7 @@ async function start() {
   try {
     await session.start();
   } catch (error) {
-    $("loading").textContent = error instanceof Unreachable ? "The images could not be loaded." : error.message;
+    $("loading").textContent = error instanceof Unreachable ? "The images could not be loaded. Trying again …" : error.message;
     setTimeout(() => location.reload(), 3 * POLLING);
     return;
   }
