@@ -121,7 +121,7 @@ class Person:
         self.actions += 1 + clicks
         key = f"{self.session.version}"
         self.session.act(Action(key, "name", tuple(map(int, rows)), label, origin=origin))
-        right = (self.session.final_labels()[0] == self.truth).mean()
+        right = (self.session.snapshot.final_labels()[0] == self.truth).mean()
         self.curve.append((self.actions, float(right)))
 
     def label_in_bulk(self) -> None:
@@ -160,15 +160,15 @@ class Person:
 
     def _question(self) -> int | None:
         """The most informative image."""
-        hidden = set(self.session.random_questions)
-        questions = self.session.questions
+        hidden = set(self.session.snapshot.hidden)
+        questions = self.session.snapshot.questions
         return next((row for row in questions if row not in hidden), next(iter(questions), None))
 
     def answer_questions(self, *, together: bool) -> None:
         """Answer questions until most answers were predicted; alone: until none is left."""
         while not self.is_done and (row := self._question()) is not None:
             self._agreed.append(self._predicted()[row] == self.truth[row])
-            label, alike = self.truth[row], self.session.alike(row) if together else []
+            label, alike = self.truth[row], self.session.snapshot.alike(row) if together else []
             others = sum(self.truth[other] != label for other in alike)
             if others > MOST_TAKEN_OUT or 2 * others > len(alike) + 1:
                 alike, others = [], 0
@@ -180,7 +180,7 @@ class Person:
     def _predicted(self) -> NDArray:
         """The names that are predicted."""
         names = np.array([*self.session.answers.classes, ""], dtype=object)
-        return np.asarray(names[self.session.predictions.codes])
+        return np.asarray(names[self.session.snapshot.predictions.codes])
 
     def correct_predictions(self) -> bool:
         """Look at a sheet of the least sure predictions, and name those that are wrong.
@@ -190,9 +190,9 @@ class Person:
         bool
             Whether there was one to look at.
         """
-        session, predictions = self.session, self.session.predictions
+        session, predictions = self.session, self.session.snapshot.predictions
         shown = ~session.answers.settled & (predictions.codes != self._looked)
-        shown[session.random_questions] = False
+        shown[session.snapshot.hidden] = False
         rows = np.flatnonzero(shown)
         rows = rows[np.argsort(predictions.confidence[rows], kind="stable")][:SHEET]
         self._looked[rows] = predictions.codes[rows]
@@ -205,8 +205,8 @@ class Person:
 
     def answer_contradictions(self) -> None:
         """Say for one image after the other what it is."""
-        while not self.is_done and self.session.contradictions:
-            row = self.session.contradictions[0][0]
+        while not self.is_done and self.session.snapshot.contradictions:
+            row = self.session.snapshot.contradictions[0][0]
             self.name([row], self.truth[row], "contradiction")
 
 

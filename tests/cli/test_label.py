@@ -153,6 +153,39 @@ def test_other_images(digits, tmp_path):
     assert "other images" in ended.stderr
 
 
+def test_too_many_classes_are_refused_before_anything_is_computed(digits, tmp_path):
+    classes = ",".join(f"class {number}" for number in range(1001))
+    ended = subprocess.run(
+        command(digits, tmp_path / "out", "--classes", classes), capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert "at most 1000 classes" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script of the shell")
+def test_a_browser_that_runs_in_the_terminal(digits, tmp_path):
+    """It returns when it is closed: the page is served meanwhile."""
+    script, loaded = tmp_path / "browser", tmp_path / "loaded"
+    script.write_text(
+        f"#!{sys.executable}\nimport sys, urllib.request\n"
+        f"open({str(loaded)!r}, 'wb').write(urllib.request.urlopen(sys.argv[1]).read())\n"
+    )
+    script.chmod(0o755)
+    words = [word for word in command(digits, tmp_path / "out") if word != "--no-browser"]
+    with subprocess.Popen(
+        words, env=os.environ | {"BROWSER": str(script)}, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert "http://127.0.0.1" in process.stderr.readline()
+        end = time.monotonic() + 30
+        while not (loaded.exists() and loaded.stat().st_size) and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGHUP)  # its terminal is closed
+        process.communicate(timeout=30)
+    assert b"<!DOCTYPE html>" in loaded.read_bytes()
+    assert (tmp_path / "out" / "labels.csv").is_file()
+
+
 @pytest.fixture
 def pictures(tmp_path):
     """A folder of digits as images of their own."""

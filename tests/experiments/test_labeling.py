@@ -42,10 +42,10 @@ def test_a_cluster_is_one_action_and_a_mixed_one_none(person):
 
 
 def test_clicks_are_actions(person, monkeypatch):
-    row = person.session.questions[0]
+    row = person.session.snapshot.questions[0]
     same = [other for other in np.flatnonzero(Y[row] == Y) if other != row][:5]
     other = int(np.flatnonzero(Y[row] != Y)[0])
-    monkeypatch.setattr(person.session, "alike", lambda row: [*same, other])
+    monkeypatch.setattr(person.session.snapshot, "alike", lambda row: [*same, other])
     monkeypatch.setattr(person, "most", 2)
     person.answer_questions(together=True)
     assert person.actions == 2  # one for the answer, one for the image taken out
@@ -60,7 +60,7 @@ def test_wrong_predictions_are_corrected_with_a_click_each(person, monkeypatch):
     wrong = person._predicted() != TRUTH
     monkeypatch.setattr(labeling, "SHEET", len(Y))
     monkeypatch.setattr(labeling, "LEVELS", (2.0,))
-    before, hidden = person.actions, person.session.random_questions
+    before, hidden = person.actions, person.session.snapshot.hidden
     wrong[hidden] = False
     wrong &= ~person.session.answers.settled
     assert person.correct_predictions()

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from enhg import HypergraphClustering
 from enhg.io import Samples
-from enhg.labeling.session import LabelingSession
+from enhg.labeling.session import LabelingSession, start_log
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,9 @@ def open_session(clustering, tmp_path):
     opened = []
 
     def open_(folder=tmp_path, **options):
-        session = LabelingSession(clustering, NAMES, folder, **options)
+        if options:
+            start_log(folder, NAMES, **options)
+        session = LabelingSession(clustering, NAMES, folder)
         opened.append(session)
         return session
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from enhg.exceptions import InputError
-from enhg.labeling.actions import KINDS, MARKS, Action, Answers
+from enhg.io import read_labels, write_table
+from enhg.labeling.actions import KINDS, MARKS, Action, Answers, normalize_class
 
 
 def answers_after(*actions, n=10, classes=()):
@@ -169,3 +170,26 @@ def test_undo_is_of_the_action_that_was_shown():
         answers.apply(Action("w", "redo", previous="0"))
     answers.apply(Action("x", "redo", previous="1"))
     assert answers.classes == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "name", ["nan", "NaN", "-1", "?", " ", "\u3164", "\u200d", "a\x07", "a\u200bb"]
+)
+def test_names_that_no_class_has(name):
+    with pytest.raises(InputError):
+        normalize_class(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["می\u200cخواهم", "👩\u200d🚀", "=1+1", "'=q", "007", "None", "#N/A", "../.."]
+)
+def test_names_of_classes_come_back_from_files(name, tmp_path):
+    """All that is accepted is read again as it was, by what reads labels."""
+    assert normalize_class(name) == name
+    names = ["a.png", "b.png", "c.png"]
+    write_table(tmp_path / "labels.csv", {"name": names, "label": [name, "other", ""]})
+    assert read_labels(tmp_path / "labels.csv", names).tolist() == [name, "other", ""]
+
+
+def test_spaces_in_names_are_plain_ones():
+    assert normalize_class(" a\u00a0b\u2003") == "a b"

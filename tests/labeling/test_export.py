@@ -111,7 +111,7 @@ def test_folders_of_samples_in_a_file_are_refused(exporter):
 def test_accepted_predictions_are_not_answers(session, exporter, tmp_path):
     act(session, "name", session.cores[0], "a")
     act(session, "name", session.cores[1], "b")
-    codes = session.predictions.codes
+    codes = session.snapshot.predictions.codes
     rows = np.flatnonzero((codes >= 0) & ~session.answers.settled)[:5]
     names = tuple(session.answers.classes[code] for code in codes[rows])
     act(session, "accept", rows, predicted=names, origin="predictions")

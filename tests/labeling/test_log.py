@@ -36,6 +36,21 @@ def test_lines_are_there_again(path):
     assert lines(path) == [{"name": "é\n"}, {"b": 2}]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be removed there")
+def test_a_log_that_is_gone_takes_no_action(path):
+    """What would be written is in a file that nobody finds again."""
+    log = ActionLog(path, SUBJECT, START)
+    path.rename(path.with_name("moved"))
+    for _ in range(2):
+        with pytest.raises(InputError, match="moved or deleted"):
+            log.append({"a": 1})
+        path.write_bytes(b"another file")
+    path.with_name("moved").replace(path)
+    log.append({"b": 2})
+    log.close()
+    assert lines(path) == [{"b": 2}]
+
+
 def test_a_line_that_was_cut_off_is_dropped(path):
     """At every byte at which the writing of the last line could have been interrupted."""
     log = ActionLog(path, SUBJECT, START)

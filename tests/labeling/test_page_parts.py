@@ -168,12 +168,12 @@ def test_predictions_are_accepted_in_bulk(person, session, served):
         person.find("#accept"),
         f"Accept {count}",
     )
-    assert count == 400 - 30 - len(session.random_questions)
+    assert count == 400 - 30 - len(session.snapshot.hidden)
     rows = [int(thumb.get_attribute("data-row")) for thumb in person.all("#predicted .thumb")]
-    assert not set(rows) & set(session.random_questions)
+    assert not set(rows) & set(session.snapshot.hidden)
     person.all("#predicted .thumb")[0].click()  # leave one out
     assert person.text("#accept") == f"Accept {count - 1}"
-    expected, before = session.predictions.codes, session.answers.settled
+    expected, before = session.snapshot.predictions.codes, session.answers.settled
     person.find("#accept").click()
     person.ready()
     labels = session.answers.labels
@@ -191,7 +191,7 @@ def test_hidden_predictions_are_not_shown(person, session, served):
     act(session, "clear", range(0, 400, 2))
     person.open(served(session))
     hidden = set(person.js("return [...hidden]"))
-    assert hidden == set(session.random_questions)
+    assert hidden == set(session.snapshot.hidden)
     person.js("questions.jump(arguments[0])", next(iter(hidden)))
     assert "Random check" in person.text("#answer")
     assert "Predicted" not in person.text("#answer")
@@ -203,7 +203,7 @@ def test_hidden_predictions_are_not_shown(person, session, served):
 def test_images_like_the_one_asked_about_are_named_with_it(person, session, served):
     person.open(served(session))
     row = person.js("return questions.row")
-    alike = session.alike(row)
+    alike = session.snapshot.alike(row)
     person.press("a")
     assert set(person.js("return [...selection.rows]")) == set(alike)
     assert f"{len(alike)} similar" in person.text("#target")
@@ -222,9 +222,12 @@ def test_contradictions_are_kept_or_changed(person, session, served):
     name_clusters(session)
     rows = np.flatnonzero(session.model.labels_ == 0)[:3]
     act(session, "name", np.r_[rows[:2], np.flatnonzero(session.model.labels_ == 1)[:1]], "odd")
-    assert len(session.contradictions) >= 2
+    assert len(session.snapshot.contradictions) >= 2
     person.open(served(session) + "#contradictions")
-    (first, other), second = session.contradictions[0], session.contradictions[1][0]
+    (first, other), second = (
+        session.snapshot.contradictions[0],
+        session.snapshot.contradictions[1][0],
+    )
     kept = session.answers.labels[second]
     person.press("y")
     person.ready()
@@ -234,7 +237,7 @@ def test_contradictions_are_kept_or_changed(person, session, served):
     person.ready()
     assert session.answers.labels[second] == kept
     assert session.answers.confirmed[second]
-    assert second not in [row for row, _ in session.contradictions]
+    assert second not in [row for row, _ in session.snapshot.contradictions]
 
 
 def test_contradictions_of_the_same_classes_are_answered_together(person, session, served):
@@ -257,7 +260,7 @@ def test_contradictions_of_the_same_classes_are_answered_together(person, sessio
     person.ready()
     assert session.answers.confirmed[cards].all()
     assert (session.answers.labels == codes).all()
-    assert not set(cards) & {row for row, _ in session.contradictions}
+    assert not set(cards) & {row for row, _ in session.snapshot.contradictions}
     _, change = person.find(".contradictions-alike").find_elements("tag name", "button")
     change.click()
     person.ready()

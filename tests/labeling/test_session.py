@@ -11,18 +11,19 @@ from digit_labels import TRUTH, N, act, name_clusters
 from enhg import HypergraphClassifier
 from enhg.exceptions import InputError
 from enhg.labeling.actions import Action
+from enhg.labeling.content import session_state
 from enhg.labeling.predictions import Spreading, find_contradictions, strongest_links
 
 NOBODY = np.array([], np.int64)
 
 
 def test_labels_spread(session):
-    assert (session.predictions.codes == -1).all()
-    for row in session.questions:
+    assert (session.snapshot.predictions.codes == -1).all()
+    for row in session.snapshot.questions:
         act(session, "name", [row], TRUTH[row], origin="question")
-    for row in session.questions:
+    for row in session.snapshot.questions:
         act(session, "name", [row], TRUTH[row], origin="question")
-    labels, decided, confidence = session.final_labels()
+    labels, decided, confidence = session.snapshot.final_labels()
     assert (labels == TRUTH).mean() > 0.85
     assert (decided == "person").sum() == 48
     assert (confidence[decided == "person"] == 1).all()
@@ -72,13 +73,13 @@ def test_clusters_without_a_name_are_not_predicted(session):
     clusters = session.model.labels_
     act(session, "name", session.cores[0], "a")
     act(session, "name", session.cores[1], "b")
-    predicted = session.predictions.codes
+    predicted = session.snapshot.predictions.codes
     expected = np.where(clusters < 2, clusters, -1)
     assert (predicted == expected).mean() > 0.9
-    assert (session.predictions.confidence[predicted == -1] == 0).all()
+    assert (session.snapshot.predictions.confidence[predicted == -1] == 0).all()
     for code in range(2, 10):
         act(session, "mark", session.cores[code][:1], "none of these")
-    assert (session.predictions.codes >= 0).all()
+    assert (session.snapshot.predictions.codes >= 0).all()
 
 
 def test_one_class_decides_nothing(clustering):
@@ -140,10 +141,10 @@ def test_given_labels_that_cannot_be_classes_are_refused_first(open_session, tmp
 def test_none_of_these_is_a_wrong_prediction(session):
     name_clusters(session)
     act(session, "clear", np.flatnonzero(session.model.labels_ == 0)[3:])
-    row = session.random_questions[0]
+    row = session.snapshot.random_questions[0]
     act(session, "mark", [row], "unsure", origin="question")
     assert session.history[-1].checked == 0
-    row = session.random_questions[0]
+    row = session.snapshot.random_questions[0]
     act(session, "mark", [row], "none of these", origin="question")
     assert (session.history[-1].checked, session.history[-1].right) == (1, 0)
 
@@ -154,17 +155,26 @@ def test_the_estimate_counts_random_questions_only(session):
     name_clusters(session)
     for cluster in range(5):
         act(session, "clear", np.flatnonzero(session.model.labels_ == cluster)[3:])
-    informative = next(row for row in session.questions if row not in session.random_questions)
+    snapshot = session.snapshot
+    informative = next(row for row in snapshot.questions if row not in snapshot.hidden)
     act(session, "name", [informative], TRUTH[informative], origin="question")
     assert session.history[-1].checked == 0
-    for _ in range(30):
-        row = session.random_questions[0]
-        expected = session.answers.classes[session.predictions.codes[row]] == TRUTH[row]
+    hidden = session.snapshot.hidden
+    assert 10 <= len(hidden) <= 24
+    for row in hidden:
+        assert row in session.snapshot.random_questions
+        expected = session.answers.classes[session.snapshot.predictions.codes[row]] == TRUTH[row]
         right = session.history[-1].right
         act(session, "name", [row], TRUTH[row], origin="question")
         assert session.history[-1].right == right + expected
-    assert session.history[-1].checked == 30
-    assert session.history[-1].right > 20
+    assert session.history[-1].checked == len(hidden)
+    assert session.history[-1].right > len(hidden) / 2
+    assert (
+        session.snapshot.hidden == []
+    )  # the others have been shown: none of them takes their place
+    other = session.snapshot.questions[0]
+    act(session, "name", [other], TRUTH[other], origin="question")
+    assert session.history[-1].checked == len(hidden)
 
 
 def test_predictions_cannot_be_sent(session):
@@ -174,9 +184,9 @@ def test_predictions_cannot_be_sent(session):
 
 def test_questions_end(session):
     act(session, "name", range(N - 3), "a")
-    assert sorted(session.questions) == [N - 3, N - 2, N - 1]
+    assert sorted(session.snapshot.questions) == [N - 3, N - 2, N - 1]
     act(session, "mark", range(N - 3, N), "unsure")
-    assert session.questions == []
+    assert session.snapshot.questions == []
 
 
 def test_contradicted_labels_are_asked_for_again_once(session):
@@ -189,12 +199,12 @@ def test_contradicted_labels_are_asked_for_again_once(session):
         other = next(name for name in answers.classes if name != TRUTH[row])
         act(session, "name", [row, core[10]], other)
         act(session, "name", [core[10]], TRUTH[core[10]])
-    asked = dict(session.contradictions)
+    asked = dict(session.snapshot.contradictions)
     assert set(wrong.tolist()) <= set(asked)
     assert [answers.classes[asked[row]] for row in wrong] == TRUTH[wrong].tolist()
     kept = answers.classes[answers.labels[wrong[0]]]
     act(session, "name", [wrong[0]], kept, origin="contradiction")
-    assert wrong[0] not in dict(session.contradictions)
+    assert wrong[0] not in dict(session.snapshot.contradictions)
     assert answers.classes[answers.labels[wrong[0]]] == kept
 
 
@@ -221,19 +231,55 @@ def test_contradictions_are_links_to_another_class(clustering):
     np.testing.assert_array_equal(linked[strongest], np.sort(linked)[::-1][: len(strongest)])
 
 
+def test_an_action_does_not_wait_for_questions_that_are_computed(session, monkeypatch):
+    """Those of the labels before it: they are computed in another thread, for as long as needed."""
+    session.prepare()
+    act(session, "name", [0], TRUTH[0])
+    under_way, goes_on = Event(), Event()
+
+    def slow(*_):
+        under_way.set()
+        assert goes_on.wait(30)
+        return np.array([1])
+
+    monkeypatch.setattr("enhg.labeling.snapshot.select_queries", slow)
+    before = session.snapshot
+    thread = Thread(target=lambda: before.questions, daemon=True)
+    thread.start()
+    assert under_way.wait(30)
+    row = before.hidden[0]
+    act(session, "name", [row], TRUTH[row], origin="question")  # waits for ever if it needs these
+    assert session_state(session)["version"] == 2
+    session.snapshot.final_labels()
+    goes_on.set()
+    thread.join(30)
+    assert before.questions[0] == 1
+
+
+def test_wrong_labels_of_single_images_are_contradicted(session):
+    name_clusters(session)
+    row = int(np.argmax(session.model.confidence_))
+    other = next(name for name in session.answers.classes if name != TRUTH[row])
+    for origin in ("question", "selection"):
+        act(session, "name", [row], other, origin=origin)
+        assert row in dict(session.snapshot.contradictions)
+    act(session, "name", [row], other, origin="contradiction")
+    assert row not in dict(session.snapshot.contradictions)  # what the person says stands
+
+
 def test_threads_do_not_wait_for_each_other(session):
     """One applies actions and reads what follows, another writes labels meanwhile."""
     ended = Event()
 
     def write():
         while not ended.is_set():
-            session.final_labels()
+            session.snapshot.final_labels()
 
     def label():
         for row in range(60):
             act(session, "name", [row], TRUTH[row])
-            assert session.predictions.codes.shape == (N,)
-            assert row not in session.questions
+            assert session.snapshot.predictions.codes.shape == (N,)
+            assert row not in session.snapshot.questions
 
     threads = [Thread(target=write, daemon=True), Thread(target=label, daemon=True)]
     for thread in threads:

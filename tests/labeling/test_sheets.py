@@ -37,13 +37,13 @@ def test_parts_are_purer_than_clusters(clustering):
 
 
 def test_images_alike_are_open_and_of_one_part(session):
-    row = session.questions[0]
-    alike = session.alike(row)
+    row = session.snapshot.questions[0]
+    alike = session.snapshot.alike(row)
     assert row not in alike
     assert alike
     act(session, "name", alike[:1], "a")
-    assert session.alike(row) == alike[1:]
-    assert row in session.alike(alike[1])
+    assert session.snapshot.alike(row) == alike[1:]
+    assert row in session.snapshot.alike(alike[1])
 
 
 def test_the_page_knows_cores_and_images_alike(session):
@@ -52,4 +52,4 @@ def test_the_page_knows_cores_and_images_alike(session):
         content["clusters"], content["cores"], session.cores, strict=True
     ):
         assert cluster[:size] == core
-    assert steps["alike"] == [session.alike(row) for row in steps["questions"]]
+    assert steps["alike"] == [session.snapshot.alike(row) for row in steps["questions"]]

@@ -138,21 +138,19 @@ def label(
         source, key, size, color, features, network, images, strict, cache, jobs, outside=False
     )
     names = [name for name in (classes or "").split(",") if name.strip()]
+    options = _start_options(context)
     with open_port(port) as listening:  # first: clustering may take long
         resumes = _is_session(out)
         if resumes:
             fitted, samples, pictures = _resume(stages, wanted, out)
-            given = None
         else:
-            match = None if labels is None else reading.open_given(wanted, labels, False)
-            fitted, samples, pictures, given = _start(
-                stages, wanted, out, match, names, n_clusters, seed, overwrite, preprocessing,
-                memory_budget,
+            with stages.warnings_shown():
+                match = None if labels is None else reading.open_given(wanted, labels, False, 1)
+            fitted, samples, pictures = _start(
+                stages, wanted, out, match, names, options, n_clusters, seed, overwrite,
+                preprocessing, memory_budget,
             )  # fmt: skip
-        options = _start_options(context)
-        session = LabelingSession(
-            fitted, samples.names, out, names, None if given is None else given.tolist(), options
-        )
+        session = LabelingSession(fitted, samples.names, out)
         if resumes:
             _warn_of_unused(stages, options, session.options)
             stages.print_line(f"resumed after {session.version} actions, {_count(session)}")
@@ -171,19 +169,19 @@ def _start(
     out: Path,
     match: Callable[[Samples], NDArray] | None,
     classes: list[str],
+    options: dict[str, str],
     n_clusters: int | str,
     seed: int,
     overwrite: bool,
     preprocessing: str,
     memory_budget: int | None,
-) -> tuple[HypergraphClustering, Samples, Pictures, NDArray | None]:
-    """Cluster the images, and keep the clusters in the folder of the results."""
+) -> tuple[HypergraphClustering, Samples, Pictures]:
+    """Cluster the images; the folder of the results receives the clusters and the log at once."""
     from enhg.io.results import write_skipped
-    from enhg.labeling.actions import normalize_class
     from enhg.labeling.pictures import Pictures
+    from enhg.labeling.session import check_classes, start_log
 
-    for name in classes:
-        normalize_class(name)
+    check_classes(classes)
     with steps.results(stages, wanted, steps.Outputs(), out, overwrite, None, None) as (
         folder,
         parts,
@@ -198,8 +196,7 @@ def _start(
             stages.print_error(f"warning: {_left_out(samples)}, see {out / _SKIPPED}")
         with stages.warnings_shown():
             given = None if match is None else match(samples)
-        for name in [] if given is None else set(given.tolist()) - {""}:
-            normalize_class(name)
+        check_classes([*classes, *([] if given is None else given.tolist())])
         structure = steps.fit_structure(
             stages, samples.X, cache=wanted.cache, checkpoint=parts, preprocessing=preprocessing,
             memory_budget=memory_budget, n_jobs=wanted.jobs,
@@ -214,7 +211,9 @@ def _start(
                 model, folder / _MODEL, image_shape=samples.image_shape, recipe=samples.recipe,
                 names=samples.names,
             )  # fmt: skip
-    return model, samples, pictures, given
+            labels = () if given is None else given.tolist()
+            start_log(folder, samples.names, classes, labels, options)
+    return model, samples, pictures
 
 
 def _resume(
@@ -282,14 +281,12 @@ def _serve(
     from enhg.labeling.export import LABELS, Exporter
     from enhg.labeling.serving import serve
 
-    def announce(address: str, opened: bool) -> None:
-        (stages.print_line if opened else stages.print_error)(
-            f"{'opened' if opened else 'open'} {address} (Ctrl-C stops; the same command resumes)"
-        )
+    def announce(address: str) -> None:
+        stages.print_error(f"open {address} (Ctrl-C stops; the same command resumes)")
 
     try:
         with stages.stage("map", "drawing the map"):
-            _ = session.places
+            session.prepare()
         serve(
             session, pictures, Exporter(session, samples, out), listening,
             open_browser=open_browser, announce=announce,

@@ -179,7 +179,7 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
 
 
 def open_given(
-    reading: Reading, file: Path | None, from_folders: bool
+    reading: Reading, file: Path | None, from_folders: bool, min_classes: int = 2
 ) -> Callable[[Samples], NDArray]:
     """Check the labels that are given as far as possible without the samples.
 
@@ -199,7 +199,7 @@ def open_given(
             labels_from_folders(reading.listing.names)
         return lambda samples: labels_from_folders(samples.names)
     assert file is not None
-    opened = open_labels(file)
+    opened = open_labels(file, min_classes)
     if reading.is_folder:  # what is wrong with the names is known before images are read
         skipped = [image.name for image in reading.listing.skipped]
         with warnings.catch_warnings(action="ignore"):

@@ -8,7 +8,7 @@ import unicodedata
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -42,6 +42,8 @@ class GivenLabels:
         The line of every label in the file; empty when it has no lines.
     maybe_headed : bool
         Whether the first entry is a heading, unless it fits a sample.
+    min_classes : int
+        Number of classes that there must be.
     """
 
     source: Path
@@ -49,6 +51,7 @@ class GivenLabels:
     names: list[str] | None = None
     lines: list[int] = field(default_factory=list)
     maybe_headed: bool = False
+    min_classes: int = 2
 
     def match(
         self,
@@ -78,10 +81,10 @@ class GivenLabels:
         ------
         InputError
             When the rows do not match the samples, a name is unknown or has two labels, or there
-            are fewer than two classes.
+            are too few classes.
         """
         labels = self._by_order(len(names)) if self.names is None else self._by_name(names, skipped)
-        _check_classes(str(self.source), labels)
+        _check_classes(str(self.source), labels, self.min_classes)
         if truth is not None:
             unknown = sorted(set(labels) - set(label_texts(np.asarray(truth))) - {""})
             if unknown:
@@ -141,13 +144,15 @@ class GivenLabels:
         return _merge(self.source, [entry for entry in labels if entry[0] < len(names)], names)
 
 
-def open_labels(path: str | os.PathLike[str]) -> GivenLabels:
+def open_labels(path: str | os.PathLike[str], min_classes: int = 2) -> GivenLabels:
     """Read a file of labels, and check all that does not need the samples.
 
     Parameters
     ----------
     path : path
         As in `read_labels`.
+    min_classes : int, default=2
+        Number of classes that there must be.
 
     Returns
     -------
@@ -157,7 +162,7 @@ def open_labels(path: str | os.PathLike[str]) -> GivenLabels:
     ------
     InputError
         When the file is missing, of an unknown kind or cannot be read, its rows differ in length,
-        or it holds fewer than two classes.
+        or it holds too few classes.
 
     Warns
     -----
@@ -172,9 +177,9 @@ def open_labels(path: str | os.PathLike[str]) -> GivenLabels:
         given = _read_text(source)
     else:
         raise InputError(f"{source}: labels must be a .csv, .tsv, .txt or .npy file")
-    _check_classes(str(source), given.labels)
+    _check_classes(str(source), given.labels, min_classes)
     _warn_alike(str(source), given.labels[given.maybe_headed :])
-    return given
+    return replace(given, min_classes=min_classes)
 
 
 def read_labels(
@@ -264,12 +269,12 @@ def labels_from_folders(names: Sequence[str]) -> NDArray[np.str_]:
     return np.array(labels, dtype=np.str_)
 
 
-def _check_classes(source: str, labels: Iterable[str]) -> None:
+def _check_classes(source: str, labels: Iterable[str], least: int) -> None:
     classes = sorted(set(labels) - {""})
-    if len(classes) < 2:
+    if len(classes) < least:
         raise InputError(
-            f"{source}: must hold labels of at least two classes, got "
-            + (f"only '{classes[0]}'" if classes else "no label")
+            f"{source}: must hold labels of at least {'one class' if least == 1 else 'two classes'}"
+            ", got " + (f"only '{classes[0]}'" if classes else "no label")
         )
 
 
@@ -330,9 +335,17 @@ def label_texts(labels: NDArray[Any]) -> list[str]:
     return [_normalized(str(label)) for label in tidy_labels(labels).tolist()]
 
 
+def means_unlabeled(label: str) -> bool:
+    """Whether a label in a file stands for none.
+
+    >>> means_unlabeled(" NaN "), means_unlabeled("cat")
+    (True, False)
+    """
+    return label.strip().lower() in _UNLABELED
+
+
 def _normalized(label: str) -> str:
-    label = label.strip()
-    return "" if label.lower() in _UNLABELED else label
+    return "" if means_unlabeled(label) else label.strip()
 
 
 def _read_text(path: Path) -> GivenLabels:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg.exceptions import InputError
+from enhg.io.labels import means_unlabeled
 
 Kind: TypeAlias = Literal["name", "accept", "mark", "clear", "rename", "undo", "redo"]
 Origin: TypeAlias = Literal[
@@ -24,6 +25,8 @@ ORIGINS: tuple[Origin, ...] = get_args(Origin)
 MARKS: tuple[Mark, ...] = get_args(Mark)
 MAX_CLASSES = 1000
 _MAX_NAME = 100  # characters
+_JOINERS = "\u200c\u200d"  # within words of some scripts, and within emoji
+_BLANK = f" {_JOINERS}\u115f\u1160\u3164\uffa0"  # and letters without a shape
 
 
 @dataclass(frozen=True)
@@ -133,13 +136,17 @@ def normalize_class(text: str) -> str:
     Raises
     ------
     InputError
-        Where it is empty, too long or has characters that cannot be printed.
+        Where it is empty, too long, has characters that cannot be printed, or means unlabeled in
+        files of labels.
     """
-    name = unicodedata.normalize("NFC", text).strip()
-    if not name or len(name) > _MAX_NAME:
+    composed = unicodedata.normalize("NFC", text)
+    name = "".join(" " if unicodedata.category(mark) == "Zs" else mark for mark in composed).strip()
+    if not name.strip(_BLANK) or len(name) > _MAX_NAME:
         raise InputError(f"a class must have a name of 1 to {_MAX_NAME} characters")
-    if not name.isprintable():
+    if not "".join(mark for mark in name if mark not in _JOINERS).isprintable():
         raise InputError("the name of a class must have no control characters")
+    if means_unlabeled(name):
+        raise InputError(f"{name!r} means unlabeled in files of labels; choose another name")
     return name
 
 
@@ -178,7 +185,7 @@ class Answers:
     marks : ndarray of int of shape (n_rows,)
         The place of its mark among `MARKS`; −1 for none.
     confirmed : ndarray of bool of shape (n_rows,)
-        Whether its label was given to it alone, or repeated against its neighbors.
+        Whether its label was kept or changed where its neighbors contradict it.
     accepted : ndarray of bool of shape (n_rows,)
         Whether its label is a prediction that was accepted.
     """
@@ -265,7 +272,7 @@ class Answers:
             self._rename(action.previous, action.label)
             return
         self.labels[rows], self.marks[rows] = -1, -1
-        self.confirmed[rows] = action.origin == "contradiction" or len(rows) == 1
+        self.confirmed[rows] = action.origin == "contradiction"
         self.accepted[rows] = action.kind == "accept"
         if action.kind == "mark":
             self.marks[rows] = MARKS.index(action.label)

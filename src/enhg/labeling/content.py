@@ -32,23 +32,23 @@ def session_content(session: LabelingSession) -> dict[str, Any]:
 
 def session_state(session: LabelingSession) -> dict[str, Any]:
     """What changes with every action."""
-    with session.lock:
-        answers, predictions = session.answers, session.predictions
-        return {
-            "version": session.version,
-            "classes": list(answers.classes),
-            "labels": encode_array(answers.labels),
-            "marks": encode_array(answers.marks),
-            "predicted": encode_array(predictions.codes.astype(np.int16)),
-            "confidence": encode_array(np.floor(255 * predictions.confidence).astype(np.uint8)),
-            "history": [[step.settled, step.checked, step.right] for step in session.history],
-            "undo": _describe(answers.done[-1:]),
-            "redo": _describe(answers.undone[-1:]),
-            "keys": {
-                "undo": "".join(action.key for action in answers.done[-1:]),
-                "redo": "".join(action.key for action in answers.undone[-1:]),
-            },
-        }
+    snapshot, history, undo, redo = session.moment()
+    predictions = snapshot.predictions
+    return {
+        "version": snapshot.version,
+        "classes": snapshot.classes,
+        "labels": encode_array(snapshot.labels),
+        "marks": encode_array(snapshot.marks),
+        "predicted": encode_array(predictions.codes.astype(np.int16)),
+        "confidence": encode_array(np.floor(255 * predictions.confidence).astype(np.uint8)),
+        "history": [[step.settled, step.checked, step.right] for step in history],
+        "undo": _describe(undo),
+        "redo": _describe(redo),
+        "keys": {
+            "undo": "".join(action.key for action in undo),
+            "redo": "".join(action.key for action in redo),
+        },
+    }
 
 
 def next_steps(session: LabelingSession) -> dict[str, Any]:
@@ -57,22 +57,19 @@ def next_steps(session: LabelingSession) -> dict[str, Any]:
     Beside a contradiction are the images with the same label, and with the other one, that it is
     linked to most.
     """
-    while True:  # until no action, which does not wait for this, falls in between
-        version, questions = session.version, session.questions
-        contradictions, labels = session.contradictions, session.answers.labels.tolist()
-        steps = {
-            "version": version,
-            "questions": questions,
-            "alike": [session.alike(row) for row in questions],
-            "hidden": session.random_questions,
-            "contradictions": contradictions,
-            "linked": [
-                [session.linked(row, labels[row]), session.linked(row, code)]
-                for row, code in contradictions
-            ],
-        }
-        if version == session.version:
-            return steps
+    snapshot = session.snapshot
+    labels = snapshot.labels.tolist()
+    return {
+        "version": snapshot.version,
+        "questions": snapshot.questions,
+        "alike": [snapshot.alike(row) for row in snapshot.questions],
+        "hidden": snapshot.hidden,
+        "contradictions": snapshot.contradictions,
+        "linked": [
+            [snapshot.linked(row, labels[row]), snapshot.linked(row, code)]
+            for row, code in snapshot.contradictions
+        ],
+    }
 
 
 def encode_array(array: NDArray) -> str:

@@ -46,17 +46,18 @@ class Exporter:
         list of str
             The names of the files.
         """
-        session = self.session
-        with self._lock, session.lock:
-            labels, decided, confidence = session.final_labels()
-            marks = np.array([*MARKS, ""])[session.answers.marks]
-            columns = {
-                "name": session.names,
-                "label": labels.tolist(),
-                "decided": decided.tolist(),
-                "confidence": [round(float(value), 4) for value in confidence],
-                "mark": marks.tolist(),
-            }
+        snapshot, names = self.session.snapshot, self.session.names
+        labels, decided, confidence = snapshot.final_labels()
+        columns = {
+            "name": names,
+            "label": labels.tolist(),
+            "decided": decided.tolist(),
+            "confidence": [round(float(value), 4) for value in confidence],
+            "mark": np.array([*MARKS, ""])[snapshot.marks].tolist(),
+        }
+        own = np.flatnonzero((snapshot.labels >= 0) & ~snapshot.accepted)
+        answers = {"name": [names[i] for i in own], "label": labels[own].tolist()}
+        with self._lock:
             write_table(self.folder / LABELS, columns)
             with atomic_file(self.folder / LINES) as part:
                 rows = (
@@ -64,8 +65,6 @@ class Exporter:
                     for row in zip(*columns.values(), strict=True)
                 )
                 part.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-            own = np.flatnonzero((session.answers.labels >= 0) & ~session.answers.accepted)
-            answers = {"name": [session.names[i] for i in own], "label": labels[own].tolist()}
             write_table(self.folder / ANSWERS, answers)
         return [LABELS, LINES, ANSWERS]
 
@@ -85,7 +84,7 @@ class Exporter:
         with self._lock:
             numbers = (number for number in range(1, 10_000))
             name = next(n for n in map(_folder_name, numbers) if not (self.folder / n).exists())
-            labels = self.session.final_labels()[0]
+            labels = self.session.snapshot.final_labels()[0]
             rows = [row for row, file in enumerate(photos.files) if file.is_file()]
             with output_folder(self.folder / name) as folder:
                 write_folders(
@@ -96,11 +95,11 @@ class Exporter:
 
     def write_classifier(self) -> str:
         """Write the model that `enhg predict` takes: a classifier of the labels of the person."""
-        answers, model = self.session.answers, self.session.model
-        codes = answers.labels
+        snapshot, model = self.session.snapshot, self.session.model
+        codes = snapshot.labels
         if len(np.unique(codes[codes >= 0])) < 2:
             raise InputError("a classifier needs labels of at least two classes")
-        names = np.array([*answers.classes, ""])
+        names = np.array([*snapshot.classes, ""])
         given = np.ma.MaskedArray(names[codes], codes < 0)
         structure = fitted_structure(model)
         classifier = HypergraphClassifier(structure=FrozenEstimator(structure))

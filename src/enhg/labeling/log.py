@@ -94,6 +94,7 @@ class ActionLog:
         texts = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
         content = "".join(f"{text}\n" for text in texts).encode()
         size = os.fstat(self._file).st_size
+        self._require_present()
         try:
             written = 0
             while written < len(content):
@@ -102,6 +103,17 @@ class ActionLog:
         except OSError as error:
             os.ftruncate(self._file, size)
             raise InputError(f"{self.path}: cannot be written ({reason(error)})") from error
+
+    def _require_present(self) -> None:
+        """Raise InputError if the file is no longer where it is looked for at the next start."""
+        try:
+            is_here = os.path.samestat(os.fstat(self._file), os.stat(self.path))
+        except OSError:
+            is_here = False
+        if not is_here:
+            raise InputError(
+                f"{self.path}: was moved or deleted; put it back, or stop and start again"
+            )
 
     def close(self) -> None:
         """Close the file, after which another process can open it."""

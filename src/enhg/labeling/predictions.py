@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,7 @@ class Spreading:
     def __init__(self, graph: GraphLike) -> None:
         self.graph = graph
         self._columns: dict[bytes, NDArray] = {}
+        self._lock = Lock()
 
     def predict(self, labels: NDArray, n_classes: int, unnamed: NDArray) -> Predictions:
         """Predict from the labels that a person gave, −1 for none.
@@ -72,7 +74,8 @@ class Spreading:
         used = np.flatnonzero(counts)
         if len(used) < 2:
             return Predictions(np.full(n, -1), np.zeros(n), np.ones(n))
-        diffused = self._diffused(labels, used)
+        with self._lock:
+            diffused = self._diffused(labels, used)
         totals = diffused.sum(axis=0)
         scaled = diffused / np.where(totals > 0, totals, 1)
         sizes = rows_to_sum_one(scaled).sum(axis=0)

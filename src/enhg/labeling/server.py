@@ -12,7 +12,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -124,8 +124,8 @@ async def _respond(handler: Handler, request: Request) -> Response:
     if request.method == "POST":
         try:
             body = await _body(request)
-        except (ValueError, RecursionError):
-            return _error("the request is not JSON, or too long", 400)
+        except (ValueError, RecursionError, ClientDisconnect):
+            return _error("the request is not JSON, too long, or not complete", 400)
     try:
         answer = await run_in_threadpool(handler, request, body)
     except InputError as error:
@@ -216,4 +216,6 @@ class _Pages:
             names.append(name)
             if missing:
                 notes.append(f"images that are gone, and in no folder: {missing}")
-        return JSONResponse({"folder": str(self.exporter.folder), "files": names, "notes": notes})
+        return JSONResponse(
+            {"folder": str(self.exporter.folder.resolve()), "files": names, "notes": notes}
+        )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import signal
 import socket
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 import uvicorn
@@ -20,6 +21,7 @@ from enhg.labeling.session import LabelingSession
 
 _HOST = "127.0.0.1"
 _WRITING_SECONDS = 2.0  # between an action and the tables that follow from it
+_GRACE_SECONDS = 3  # for requests that are under way at the end
 
 
 def serve(
@@ -29,7 +31,7 @@ def serve(
     listening: socket.socket,
     *,
     open_browser: bool = True,
-    announce: Callable[[str, bool], None],
+    announce: Callable[[str], None],
 ) -> None:
     """Serve the page of a session until the process is interrupted.
 
@@ -43,17 +45,36 @@ def serve(
         From `open_port`.
     open_browser : bool, default=True
     announce : callable
-        Receives the address, and whether a browser was opened.
+        Receives the address.
     """
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)
     app = make_app(session, pictures, exporter, token, port)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off",
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )  # fmt: skip
     server = uvicorn.Server(config)
     address = f"http://{_HOST}:{port}/{token}/"
-    announce(address, open_browser and webbrowser.open(address))
-    with _Writer(session, exporter):
+    announce(address)
+    if open_browser:  # a browser in the terminal returns when it is closed
+        Thread(target=webbrowser.open, args=[address], daemon=True).start()
+    with _Writer(session, exporter), _ended_by_hangup(server):
         asyncio.run(server.serve(sockets=[listening]))
+
+
+@contextmanager
+def _ended_by_hangup(server: uvicorn.Server) -> Iterator[None]:
+    """End the server as by Ctrl-C when its terminal is closed."""
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is None:  # Windows
+        yield
+        return
+    before = signal.signal(hangup, server.handle_exit)
+    try:
+        yield
+    finally:
+        signal.signal(hangup, before)
 
 
 def open_port(port: int) -> socket.socket:

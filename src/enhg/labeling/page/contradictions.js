@@ -5,6 +5,7 @@ const PER_LIST = 12; // contradictions on a page
 const contradictions = {
   title: "Contradictions",
   page: 0,
+  row: -1, // of the card that had the focus last
 
   start() {
     document.querySelector("#contradictions .about").textContent =
@@ -22,15 +23,21 @@ const contradictions = {
     return [...kinds.values()].flat();
   },
 
-  /** The card that keys are for: the one in focus, or the first. */
+  /** The card that keys and classes are for: the last one that had the focus, or the first. */
   card() {
-    return document.activeElement?.closest?.(".contradiction") ?? document.querySelector("#contradicted .contradiction");
+    const focused = document.activeElement?.closest?.(".contradiction");
+    if (focused) this.row = Number(focused.dataset.contradicted);
+    const cards = [...document.querySelectorAll("#contradicted .contradiction")];
+    return cards.find((card) => Number(card.dataset.contradicted) === this.row) ?? cards[0];
   },
 
   target() {
     const card = this.card();
-    return card && steps.version === state.version
-      ? { rows: [Number(card.dataset.contradicted)], origin: "contradiction", text: "this image" } : null;
+    for (const other of document.querySelectorAll(".contradiction.aimed-at")) other.classList.remove("aimed-at");
+    if (!card || steps.version !== state.version) return null;
+    card.classList.add("aimed-at");
+    const i = Number(card.dataset.contradicted);
+    return { rows: [i], origin: "contradiction", text: ending(content.names[i]) };
   },
 
   waits: () => steps.version !== state.version,

@@ -112,10 +112,10 @@ function askName(previous) {
 /** Show an image large, with what is known about it. */
 function enlarge(i) {
   const asked = current === "questions" && i === questions.row;
-  const known = asked && hidden.has(i) ? "prediction hidden" : describe(i) +
+  const known = asked && hidden.has(i) ? "Prediction hidden" : `Label: ${describe(i)}` +
     (shownPrediction(i) >= 0 ? `, confidence ${percent(confidence(i))}` : "");
   const square = Math.min(innerWidth - 64, Math.round(innerHeight * 0.74), 1024);
   dialog.open(content.names[i], picture(i, square, "preview"),
-    make("p", { className: "about" }, `${known[0].toUpperCase()}${known.slice(1)}. Cluster ${content.cluster[i] + 1}.`))
+    make("p", { className: "about" }, `${known}. Cluster ${content.cluster[i] + 1}.`))
     .classList.add("large");
 }

@@ -121,7 +121,7 @@ const plane = {
 
   key(event) {
     const toward = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    const from = Math.max(this.hovered, 0);
+    const from = this.hovered < 0 ? Math.max(this.x.findIndex((x) => x >= 0), 0) : this.hovered; // not all are on the map
     if (event.key === " ") {
       event.preventDefault();
       if (event.shiftKey) selection.set([...selection.rows, ...this.around(from)]);

@@ -42,7 +42,8 @@ const session = {
 
   /** What the server answers, from JSON; null where it has nothing new. */
   async request(path, sent = null) {
-    const options = { signal: AbortSignal.timeout(TIMEOUT), cache: "no-store" };
+    const options = { cache: "no-store" };
+    if (path !== "export") options.signal = AbortSignal.timeout(TIMEOUT); // copies take as long as they take
     if (sent) {
       Object.assign(options, { method: "POST", body: JSON.stringify(sent),
         headers: { "Content-Type": "application/json" } });
@@ -132,7 +133,7 @@ const session = {
       const fresh = await this.request(`state?since=${state.version}`);
       if (fresh && confirmed === this.confirmed && !this.sending) {
         this.replaceState(fresh);
-        showStatus("Labels were changed in another window.");
+        if (!$("status").classList.contains("wrong")) showStatus("Labels were changed in another window.");
       }
       if (this.waiting.length) this.send();
       else await this.fetchSteps();

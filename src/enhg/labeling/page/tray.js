@@ -38,7 +38,8 @@ function sentence({ kind, rows = [], label, previous }) {
 function target() {
   if (selection.rows.size && current === "questions") return questions.together();
   if (selection.rows.size) return { rows: [...selection.rows], origin: selection.origin, text: images(selection.rows.size) };
-  const focused = document.activeElement?.closest?.("main .listing [data-row]");
+  const origin = document.activeElement === naming.input ? naming.returning : document.activeElement;
+  const focused = origin?.closest?.("main .listing [data-row]");
   if (focused) return { rows: [Number(focused.dataset.row)], origin: "selection", text: "the image in focus" };
   return views[current].target?.() ?? null;
 }
