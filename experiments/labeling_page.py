@@ -154,17 +154,24 @@ def _statement(rows: list[Record]) -> str:
         parts.append(text + (f", and missed on {'; '.join(missed)}." if missed else "."))
     return (
         f"The target was {FACTOR} times fewer actions on digits, Extended Yale B and COIL-20. "
-        f"{' '.join(parts)} It is exceeded on all of these against labeling without "
-        f"spreading. {_better(rows)}"
+        f"{' '.join(parts)} Against labeling without spreading the factor is {_unaided_factors(rows)}. "
+        f"{_better(rows)}"
     )
+
+
+def _unaided_factors(rows: list[Record]) -> str:
+    """The range of the factors on the required data sets."""
+    bulks = {n: mean_actions(rows, n, BULK, LEVEL) for n in REQUIRED if n in _names(rows)}
+    factors = [_unaided(rows, name, LEVEL) / bulk for name, bulk in bulks.items() if bulk]
+    return f"{min(factors):.0f} to {max(factors):.0f}" if factors else "not measured"
 
 
 def _better(rows: list[Record]) -> str:
     """The data sets and methods with fewer actions than bulk."""
     texts = [
-        f"*{method}* on {name} ({value:.1f})"
+        f"*{method}* on {name} ({value:.2f})"
         for name in _names(rows)
         for method in METHODS
         if (value := factor(rows, name, method)) is not None and value < 0.995
     ]
-    return f"Fewer actions than *bulk* take: {'; '.join(texts)}." if texts else ""
+    return f"These take fewer actions than *bulk*: {'; '.join(texts)}." if texts else ""
