@@ -154,8 +154,8 @@ def _statement(rows: list[Record]) -> str:
         parts.append(text + (f", and missed on {'; '.join(missed)}." if missed else "."))
     return (
         f"The target was {FACTOR} times fewer actions on digits, Extended Yale B and COIL-20. "
-        f"{' '.join(parts)} Against labeling without spreading the factor is {_unaided_factors(rows)}. "
-        f"{_better(rows)}"
+        f"{' '.join(parts)} Against labeling without spreading the factor is "
+        f"{_unaided_factors(rows)}. {_better(rows)}"
     )
 
 

@@ -82,7 +82,7 @@ const questions = {
           make("button", { type: "button", className: "plain", onclick: showExport }, "Export")));
       return;
     }
-    const square = Math.min(384, Math.max(160, Math.round(innerHeight * 0.42)), innerWidth - 48);
+    const square = Math.min(384, Math.max(160, Math.round(innerHeight * (innerWidth < 560 ? 0.26 : 0.42))), innerWidth - 48);
     const asked = make("figure", { id: "asked", className: "asked", tabIndex: -1 }, picture(this.row, square, "preview"),
       make("figcaption", {}, content.names[this.row]));
     asked.setAttribute("aria-label", `What is this? ${content.names[this.row]}`);
