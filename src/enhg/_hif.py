@@ -258,7 +258,7 @@ class _Content:
 
     def read(self, text: JsonStream) -> None:
         keys = set()
-        for key in text.keys():
+        for key in text.object_keys():
             if key in keys or key not in _KEYS:
                 allowed = ", ".join(_KEYS)
                 raise InputError(f"keys must be among {allowed}, each once, got {shown(key)}")

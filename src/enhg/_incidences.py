@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from enhg._validation import real_array
 from enhg.exceptions import InputError
 
 
@@ -134,3 +135,63 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
             )
         seen.add(name)
     return plain
+
+
+def incidence_of_bipartite(
+    sides: Mapping[Any, Any],
+    weights: Mapping[Any, Any],
+    triples: Iterable[tuple[Any, Any, Any]],
+    attribute: str,
+) -> NamedIncidence:
+    """Incidences from the edges of a bipartite graph.
+
+    Parameters
+    ----------
+    sides : mapping
+        0 or False for nodes that are vertices, 1 or True for those that are hyperedges.
+    weights : mapping
+        The weights of all nodes, of which those of hyperedges are used.
+    triples : iterable of (node, node, membership)
+    attribute : str
+        Where the package has the sides, for messages.
+    """
+    for node, side in sides.items():
+        if side not in (0, 1):
+            raise InputError(
+                f"nodes of network must have the attribute {attribute!r}, 0 for a vertex and 1 for "
+                f"a hyperedge, got {side!r} at {shown(node)}",
+                parameter="network",
+            )
+    incidences = []
+    for u, v, h in triples:
+        if sides[u] == sides[v]:
+            raise InputError(
+                "edges of network must join a vertex to a hyperedge, got one from "
+                f"{shown(u)} to {shown(v)}",
+                parameter="network",
+            )
+        incidences.append((v, u, h) if sides[u] else (u, v, h))
+    edges = [node for node, side in sides.items() if side]
+    vertices = [node for node, side in sides.items() if not side]
+    return incidence_of_triples(incidences, vertices, edges, [weights[edge] for edge in edges])
+
+
+def incidence_of_triples(
+    incidences: list[tuple[Any, Any, Any]], vertices: list[Any], edges: list[Any], weights: list
+) -> NamedIncidence:
+    """Incidences from a list of (vertex, hyperedge, membership)."""
+    rows = {name: place for place, name in enumerate(vertices)}
+    columns = {name: place for place, name in enumerate(edges)}
+    count = len(incidences)
+    return NamedIncidence.collect(
+        np.fromiter((rows[vertex] for vertex, _, _ in incidences), np.int64, count),
+        np.fromiter((columns[edge] for _, edge, _ in incidences), np.int64, count),
+        _numbers([membership for _, _, membership in incidences]),
+        _numbers(weights),
+        vertices,
+        edges,
+    )
+
+
+def _numbers(values: list[Any]) -> NDArray[np.float64]:
+    return real_array(values, "weight").astype(np.float64)

@@ -45,7 +45,7 @@ class JsonStream:
         self._at = 0
         self._before = 0  # characters of the file before `_text`
 
-    def keys(self) -> Iterator[str]:
+    def object_keys(self) -> Iterator[str]:
         """The keys of the object; the value of each must be read before the next."""
         self._take("{")
         if self._peek() == "}":
