@@ -112,6 +112,11 @@ def shown(name: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
+def plain_names(names: Iterable[Any]) -> list[Any]:
+    """Names with NumPy's numbers as Python's."""
+    return [name.item() if isinstance(name, np.generic) else name for name in names]
+
+
 def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: int = 0) -> list:
     """Return `count` distinct hashable names; the numbers from `first` on by default."""
     if names is None:
@@ -121,7 +126,7 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
             f"{parameter} must have a name for each of {count}, got {len(names)}",
             parameter=parameter,
         )
-    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
+    plain = plain_names(names)
     seen: set[Hashable] = set()
     for name in plain:
         if not isinstance(name, Hashable) or name is None:
@@ -139,7 +144,7 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
 
 def incidence_of_bipartite(
     sides: Mapping[Any, Any],
-    weights: Mapping[Any, Any],
+    weights: Mapping[Any, Any] | Sequence[Any],
     triples: Iterable[tuple[Any, Any, Any]],
     attribute: str,
 ) -> NamedIncidence:
@@ -149,7 +154,7 @@ def incidence_of_bipartite(
     ----------
     sides : mapping
         0 or False for nodes that are vertices, 1 or True for those that are hyperedges.
-    weights : mapping
+    weights : mapping, or sequence if nodes are numbers
         The weights of all nodes, of which those of hyperedges are used.
     triples : iterable of (node, node, membership)
     attribute : str

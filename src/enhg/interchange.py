@@ -6,12 +6,12 @@ extra ``interchange``; only the one that a function is about is imported.
 Functions ``to_...`` take a `Hypergraph`, or a `Graph`, whose edges then are hyperedges of two
 vertices, or of one for a loop. Functions ``from_...`` make a `Hypergraph`. Hyperedge weights w(e)
 and memberships h(v, e) are attributes named ``weight`` in the other package; where one is missing
-it is 1. A matrix or graph of two vertices per edge is made by ``to_networkx_clique``.
+it is 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from enhg._incidences import (
     check_names,
     incidence_of_bipartite,
     incidence_of_triples,
+    plain_names,
     shown,
 )
 from enhg._optional import require
@@ -71,9 +72,6 @@ class NamedHypergraph(NamedTuple):
     edge_names: list[Any]
 
 
-# --- SciPy --------------------------------------------------------------------------------------
-
-
 def to_scipy(hypergraph: Hypergraph | Graph) -> tuple[sparse.csr_array, NDArray[np.float64]]:
     """Return H and w, as arrays that can be written to, unlike those of the hypergraph.
 
@@ -97,10 +95,7 @@ def to_scipy(hypergraph: Hypergraph | Graph) -> tuple[sparse.csr_array, NDArray[
 
 
 def from_scipy(
-    incidence: Any,
-    weights: ArrayLike | None = None,
-    *,
-    drop_empty: bool = False,
+    incidence: Any, weights: ArrayLike | None = None, *, drop_empty: bool = False
 ) -> NamedHypergraph:
     """Make a hypergraph from a sparse matrix H, named by the numbers of its rows and columns.
 
@@ -134,9 +129,6 @@ def from_scipy(
     return _finished(named, drop_empty)
 
 
-# --- xgi ----------------------------------------------------------------------------------------
-
-
 def to_xgi(
     hypergraph: Hypergraph | Graph,
     *,
@@ -165,9 +157,7 @@ def to_xgi(
     ({'weight': 2.0}, {'weight': 3.0, 'memberships': {'b': 0.5}})
     """
     xgi = require("xgi", _EXTRA)
-    incidence, weights = hypergraph.to_incidence()
-    vertices = check_names(vertex_names, "vertex_names", incidence.shape[0])
-    edges = check_names(edge_names, "edge_names", incidence.shape[1])
+    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names)
     by_edge = incidence.tocsc()
     network = xgi.Hypergraph()
     network.add_nodes_from(vertices)
@@ -190,18 +180,14 @@ def from_xgi(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     network : xgi.Hypergraph
         With the attributes of `to_xgi`, where hyperedges have them.
     drop_empty : bool, default=False
-        Leave out vertices in no hyperedge and hyperedges without a vertex. Otherwise InputError is
-        raised if there are any.
+        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
 
     Returns
     -------
     NamedHypergraph
     """
     xgi = require("xgi", _EXTRA)
-    if not isinstance(network, xgi.Hypergraph):
-        raise InputError(
-            f"network must be an xgi.Hypergraph, got {type(network).__name__}", parameter="network"
-        )
+    _require_kind(network, xgi.Hypergraph, "xgi.Hypergraph")
     weights, incidences = [], []
     for name, members in network.edges.members(dtype=dict).items():
         attributes = network.edges[name]
@@ -216,9 +202,6 @@ def from_xgi(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
         incidences += [(vertex, name, memberships.get(vertex, 1.0)) for vertex in members]
     named = incidence_of_triples(incidences, list(network.nodes), list(network.edges), weights)
     return _finished(named, drop_empty)
-
-
-# --- HyperNetX ----------------------------------------------------------------------------------
 
 
 def to_hypernetx(
@@ -248,9 +231,7 @@ def to_hypernetx(
     (3.0, [[1.0, 0.0], [1.0, 0.5]])
     """
     hypernetx, pandas = require("hypernetx", _EXTRA), require("pandas", _EXTRA)
-    incidence, weights = hypergraph.to_incidence()
-    vertices = check_names(vertex_names, "vertex_names", incidence.shape[0])
-    edges = check_names(edge_names, "edge_names", incidence.shape[1])
+    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names)
     entries = incidence.tocoo()
     cells = {
         "edge": [edges[e] for e in entries.col.tolist()],
@@ -273,28 +254,19 @@ def from_hypernetx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph
     ----------
     network : hypernetx.Hypergraph
     drop_empty : bool, default=False
-        Leave out vertices in no hyperedge and hyperedges without a vertex. Otherwise InputError is
-        raised if there are any.
+        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
 
     Returns
     -------
     NamedHypergraph
     """
     hypernetx = require("hypernetx", _EXTRA)
-    if not isinstance(network, hypernetx.Hypergraph):
-        raise InputError(
-            f"network must be a hypernetx.Hypergraph, got {type(network).__name__}",
-            parameter="network",
-        )
+    _require_kind(network, hypernetx.Hypergraph, "hypernetx.Hypergraph")
     cells = network.incidences.to_dataframe["weight"]
     incidences = [(v, e, h) for (e, v), h in zip(cells.index, cells.tolist(), strict=True)]
-    vertices, edges = _plain(network.nodes), _plain(network.edges)
+    vertices, edges = plain_names(network.nodes), plain_names(network.edges)
     weights = [network.edges[e].weight for e in edges]
-    named = incidence_of_triples(incidences, vertices, edges, weights)
-    return _finished(named, drop_empty)
-
-
-# --- NetworkX -----------------------------------------------------------------------------------
+    return _finished(incidence_of_triples(incidences, vertices, edges, weights), drop_empty)
 
 
 def to_networkx(
@@ -325,10 +297,8 @@ def to_networkx(
     ({'bipartite': 1, 'weight': 3.0}, {'weight': 0.5})
     """
     networkx = require("networkx", _EXTRA)
-    incidence, weights = hypergraph.to_incidence()
-    n_vertices, n_edges = incidence.shape
-    vertices = check_names(vertex_names, "vertex_names", n_vertices)
-    edges = check_names(edge_names, "edge_names", n_edges, first=n_vertices)
+    first = hypergraph.n_vertices
+    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names, first)
     if common := set(vertices) & set(edges):
         raise InputError(
             "edge_names must differ from vertex_names in a bipartite graph, got "
@@ -353,15 +323,14 @@ def from_networkx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     network : networkx.Graph
         Undirected, with the attributes of `to_networkx`, of which only ``bipartite`` is required.
     drop_empty : bool, default=False
-        Leave out vertices in no hyperedge and hyperedges without a vertex. Otherwise InputError is
-        raised if there are any.
+        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
 
     Returns
     -------
     NamedHypergraph
     """
     networkx = require("networkx", _EXTRA)
-    _require_undirected(network, networkx.Graph, "networkx.Graph")
+    _require_kind(network, networkx.Graph, "networkx.Graph")
     sides = dict(network.nodes(data="bipartite"))
     weights = dict(network.nodes(data="weight", default=1.0))
     triples = network.edges(data="weight", default=1.0)
@@ -418,7 +387,7 @@ def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHype
     NamedHypergraph
     """
     networkx = require("networkx", _EXTRA)
-    _require_undirected(network, networkx.Graph, "networkx.Graph")
+    _require_kind(network, networkx.Graph, "networkx.Graph")
     pairs, weights, incidences = [], [], []
     for u, v, weight in network.edges(data="weight", default=1.0):
         if u == v:
@@ -430,9 +399,6 @@ def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHype
         weights.append(weight)
     named = incidence_of_triples(incidences, list(network.nodes), pairs, weights)
     return _finished(replace(named, weights=2 * named.weights), drop_empty)
-
-
-# --- igraph -------------------------------------------------------------------------------------
 
 
 def to_igraph(
@@ -460,14 +426,12 @@ def to_igraph(
     Examples
     --------
     >>> network = to_igraph(Hypergraph([[1, 0], [1, 0.5]], weights=[2, 3]))
-    >>> network.isincidence_of_bipartite(), network.vs["weight"], network.es["weight"]
+    >>> network.is_bipartite(), network.vs["weight"], network.es["weight"]
     (True, [None, None, 2.0, 3.0], [1.0, 1.0, 0.5])
     """
     igraph = require("igraph", _EXTRA)
-    incidence, weights = hypergraph.to_incidence()
+    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names)
     n_vertices, n_edges = incidence.shape
-    vertices = check_names(vertex_names, "vertex_names", n_vertices)
-    edges = check_names(edge_names, "edge_names", n_edges)
     entries = incidence.tocoo()
     pairs = np.column_stack([entries.row, entries.col + n_vertices]).tolist()
     network = igraph.Graph(n_vertices + n_edges, pairs)
@@ -486,50 +450,51 @@ def from_igraph(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     network : igraph.Graph
         Undirected, with the attributes of `to_igraph`, of which only ``type`` is required.
     drop_empty : bool, default=False
-        Leave out vertices in no hyperedge and hyperedges without a vertex. Otherwise InputError is
-        raised if there are any.
+        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
 
     Returns
     -------
     NamedHypergraph
     """
     igraph = require("igraph", _EXTRA)
-    _require_undirected(network, igraph.Graph, "igraph.Graph")
-    places = range(network.vcount())
-    sides, names, weights = (
-        network.vs[key] if key in network.vs.attributes() else default
-        for key, default in (
-            ("type", [None] * len(places)),
-            ("name", list(places)),
-            ("weight", [1.0] * len(places)),
-        )
-    )
-    memberships = [1.0] * network.ecount()
-    if "weight" in network.es.attributes():
-        memberships = network.es["weight"]
+    _require_kind(network, igraph.Graph, "igraph.Graph")
+    n_nodes, n_pairs = network.vcount(), network.ecount()
+    sides = _attribute(network.vs, "type", [None] * n_nodes)
+    names = _attribute(network.vs, "name", list(range(n_nodes)))
+    weights = _attribute(network.vs, "weight", [1.0] * n_nodes)
+    memberships = _attribute(network.es, "weight", [1.0] * n_pairs)
     triples = ((u, v, h) for (u, v), h in zip(network.get_edgelist(), memberships, strict=True))
-    named = incidence_of_bipartite(
-        dict(enumerate(sides)), dict(enumerate(weights)), triples, "type"
-    )
+    named = incidence_of_bipartite(dict(enumerate(sides)), weights, triples, "type")
     vertices = [names[place] for place in named.vertex_names]
     edges = [names[place] for place in named.edge_names]
     return _finished(replace(named, vertex_names=vertices, edge_names=edges), drop_empty)
 
 
-# --- what they share ----------------------------------------------------------------------------
+def _named(
+    hypergraph: Hypergraph | Graph,
+    vertex_names: Names | None,
+    edge_names: Names | None,
+    first: int = 0,
+) -> tuple[sparse.csr_array, NDArray[np.float64], list[Any], list[Any]]:
+    """H and w, and names that were checked; `first` is the first number of hyperedges."""
+    incidence, weights = hypergraph.to_incidence()
+    vertices = check_names(vertex_names, "vertex_names", incidence.shape[0])
+    edges = check_names(edge_names, "edge_names", incidence.shape[1], first)
+    return incidence, weights, vertices, edges
 
 
-def _require_undirected(network: Any, kind: type, name: str) -> None:
-    if not isinstance(network, kind) or network.is_directed():  # type: ignore[attr-defined]
+def _require_kind(network: Any, kind: type, name: str) -> None:
+    """Require an object of a class of another package, undirected."""
+    if not isinstance(network, kind) or getattr(network, "is_directed", bool)():
         raise InputError(
             f"network must be an undirected {name}, got {type(network).__name__}",
             parameter="network",
         )
 
 
-def _plain(names: Iterable[Any]) -> list[Any]:
-    """Names with NumPy's numbers as Python's."""
-    return [name.item() if isinstance(name, np.generic) else name for name in names]
+def _attribute(items: Any, key: str, default: list[Any]) -> list[Any]:
+    """An attribute of vertices or edges of igraph, if they have it."""
+    return items[key] if key in items.attributes() else default
 
 
 def _finished(named: NamedIncidence, drop_empty: bool) -> NamedHypergraph:
