@@ -1,12 +1,10 @@
 """Hypergraphs of other packages: SciPy, xgi, HyperNetX, NetworkX and igraph, each way.
 
-For files see `Hypergraph.to_hif` and `Hypergraph.from_hif`. The other packages are installed by the
-extra ``interchange``; only the one that a function is about is imported.
-
-Functions ``to_...`` take a `Hypergraph`, or a `Graph`, whose edges then are hyperedges of two
-vertices, or of one for a loop. Functions ``from_...`` make a `Hypergraph`. Hyperedge weights w(e)
-and memberships h(v, e) are attributes named ``weight`` in the other package; where one is missing
-it is 1.
+For files see `Hypergraph.to_hif` and `Hypergraph.from_hif`. The extra ``interchange`` installs the
+other packages; only the one that a function is about is imported. Functions ``to_...`` take a
+`Hypergraph`, or a `Graph`, whose edges then are hyperedges of two vertices, or of one for a loop.
+Functions ``from_...`` make a `Hypergraph`. Hyperedge weights w(e) and memberships h(v, e) are
+attributes named ``weight`` in the other package; where one is missing it is 1.
 """
 
 from __future__ import annotations
@@ -300,10 +298,9 @@ def to_networkx(
     first = hypergraph.n_vertices
     incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names, first)
     if common := set(vertices) & set(edges):
+        both = shown(next(iter(common)))
         raise InputError(
-            "edge_names must differ from vertex_names in a bipartite graph, got "
-            f"{shown(next(iter(common)))} in both",
-            parameter="edge_names",
+            f"edge_names must differ from vertex_names, got {both} in both", parameter="edge_names"
         )
     network = networkx.Graph()
     network.add_nodes_from(vertices, bipartite=0)
@@ -371,9 +368,8 @@ def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHype
     """Make the hypergraph of pairs whose clique expansion is a ``networkx.Graph``.
 
     Every edge becomes a hyperedge of two vertices, w({u, v}) = 2 a(u, v); see
-    `Hypergraph.from_clique_expansion`. For a pairwise graph use
-    ``Graph(networkx.to_scipy_sparse_array(network, dtype=float))``. The names of hyperedges are the
-    pairs.
+    `Hypergraph.from_clique_expansion`. The names of hyperedges are the pairs. For a pairwise graph
+    use ``Graph(networkx.to_scipy_sparse_array(network, dtype=float))``.
 
     Parameters
     ----------
