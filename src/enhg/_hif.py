@@ -148,6 +148,8 @@ def _edge_blocks(edges: list[str], weights: NDArray[np.float64]) -> Iterator[lis
 def _incidence_blocks(
     incidence: sparse.csr_array, vertices: list[str], edges: list[str], report: Report
 ) -> Iterator[list[str]]:
+    # Readers take 1 for granted where all weights are left out; HyperNetX not where only some are.
+    hard = bool((incidence.data == 1).all())
     for start in range(0, incidence.nnz, _BLOCK):
         report(start, incidence.nnz)
         stop = min(start + _BLOCK, incidence.nnz)
@@ -158,10 +160,9 @@ def _incidence_blocks(
             incidence.data[start:stop].tolist(),
             strict=True,
         )
-        # A membership of 1 is left out: readers take it for granted.
         yield [
             f'{{"edge": {edges[e]}, "node": {vertices[v]}}}'
-            if h == 1.0
+            if hard
             else f'{{"edge": {edges[e]}, "node": {vertices[v]}, "weight": {h!r}}}'
             for e, v, h in records
         ]

@@ -114,8 +114,8 @@ class ImmutableGraph(GraphLike):
     ) -> None:
         """Write a file in the Hypergraph Interchange Format (HIF): the whole file or nothing.
 
-        The weight of an incidence is the membership, 1 where it is left out; that of an edge is
-        w(e), and a(u, v) for a `Graph`. Numbers are read back exactly.
+        The weight of an incidence is the membership, and left out if all are 1; the weight of an
+        edge is w(e), and a(u, v) for a `Graph`. Numbers are read back exactly.
 
         Parameters
         ----------
