@@ -142,8 +142,8 @@ PLACES = {
     "igraph": {"interchange.py"},
     "rich": {"_progress.py", "cli/__init__.py"},
     "typer": {
-        "cli/__init__.py", "cli/commands.py", "cli/labeling.py", "cli/options.py",
-        "cli/terminal.py",
+        "cli/__init__.py", "cli/commands.py", "cli/conversion.py", "cli/labeling.py",
+        "cli/options.py", "cli/terminal.py",
     },
     "psutil": set(),
 }  # fmt: skip
