@@ -50,6 +50,7 @@ SECTIONS = {
     "Data sets: `enhg.datasets`": ("enhg.datasets", None),
     "Features of photographs: `enhg.features`": ("enhg.features", None),
     "Files: `enhg.io`": ("enhg.io", None),
+    "Other packages: `enhg.interchange`": ("enhg.interchange", None),
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Settings and data that all tests share."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -41,6 +42,50 @@ def union_of_subspaces():
         return X[order], y[order]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def hif_schema():
+    """The rules of the Hypergraph Interchange Format, 0.1.0, as a JSON Schema.
+
+    Stricter than the published one in that records, too, have no other keys.
+    """
+    name, record = {"type": ["string", "integer"]}, {"type": "object"}
+    common = {"weight": {"type": "number"}, "attrs": record}
+
+    def records(required, **properties):
+        allowed = {**common, **properties, **dict.fromkeys(required, name)}
+        rules = {"properties": allowed, "required": required, "additionalProperties": False}
+        return {"type": "array", "items": {**record, **rules}}
+
+    return {
+        "type": "object",
+        "properties": {
+            "network-type": {"enum": ["undirected", "directed", "asc"]},
+            "metadata": record,
+            "incidences": records(["edge", "node"], direction={"enum": ["head", "tail"]}),
+            "nodes": records(["node"]),
+            "edges": records(["edge"]),
+        },
+        "required": ["incidences"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.fixture(scope="session")
+def read_valid_hif(hif_schema):
+    """Read a file that obeys the rules of HIF, by the standard library."""
+    from jsonschema import Draft202012Validator
+
+    def read(path):
+        def refuse(constant):
+            raise AssertionError(f"{constant} is not JSON")
+
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+        Draft202012Validator(hif_schema).validate(content)
+        return content
+
+    return read
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import enhg
 
 BLOCKED = (
     "PIL", "matplotlib", "h5py", "typer", "rich", "psutil", "onnx", "onnxruntime", "skimage",
-    "pillow_heif", "pyarrow", "zarr",
+    "pillow_heif", "pyarrow", "zarr", "xgi", "hypernetx", "networkx", "igraph",
 )  # fmt: skip
 PREAMBLE = f"""
 import sys
@@ -56,6 +56,10 @@ from scipy.io import savemat
 savemat("samples.mat", {"X": X, "y": y})
 assert read_samples("samples.mat").labels.tolist() == y.tolist()
 import enhg.plotting, enhg.datasets, enhg.run
+from enhg.interchange import from_scipy, to_scipy
+assert from_scipy(*to_scipy(model.graph_)).hypergraph == model.graph_
+model.graph_.to_hif("hypergraph.json")
+assert enhg.Hypergraph.from_hif("hypergraph.json") == model.graph_
 print("done")
 """,
         tmp_path,
@@ -72,6 +76,10 @@ FEATURES = {
     "a Zarr folder": ("large", "from enhg.io import read_samples; read_samples('d.zarr')"),
     "a plot": ("plot", "from enhg.plotting import plot_spectrum; plot_spectrum([1, 0.5])"),
     "a figure": ("plot", "from enhg.plotting import new_figure; new_figure(1, 1, (2, 2))"),
+    "xgi": ("interchange", "from enhg.interchange import from_xgi; from_xgi(None)"),
+    "HyperNetX": ("interchange", "from enhg.interchange import from_hypernetx as f; f(None)"),
+    "NetworkX": ("interchange", "from enhg.interchange import from_networkx as f; f(None)"),
+    "igraph": ("interchange", "from enhg.interchange import from_igraph as f; f(None)"),
     "a progress bar": ("cli", "enhg.HypergraphClustering(3, verbose=True).fit(X)"),
     "a report": (
         "images",
@@ -128,10 +136,14 @@ PLACES = {
     "pillow_heif": {"io/_decoding.py"},
     "pyarrow": {"io/parquet.py"},
     "zarr": {"io/_zarr.py", "representation/_sources.py"},
+    "xgi": {"interchange.py"},
+    "hypernetx": {"interchange.py"},
+    "networkx": {"interchange.py"},
+    "igraph": {"interchange.py"},
     "rich": {"_progress.py", "cli/__init__.py"},
     "typer": {
-        "cli/__init__.py", "cli/commands.py", "cli/labeling.py", "cli/options.py",
-        "cli/terminal.py",
+        "cli/__init__.py", "cli/commands.py", "cli/conversion.py", "cli/labeling.py",
+        "cli/options.py", "cli/terminal.py",
     },
     "psutil": set(),
 }  # fmt: skip

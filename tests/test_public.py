@@ -21,10 +21,10 @@ PUBLIC = {
     "SparseSubspaceGraph", "clustering_accuracy", "count_clusters", "elastic_net_path",
     "load_model", "low_rank_representation", "save_model", "self_representation",
 }  # fmt: skip
-PACKAGES = ("preprocessing", "plotting", "datasets", "features", "io")
+PACKAGES = ("preprocessing", "plotting", "datasets", "features", "interchange", "io")
 # Results: their attributes are documented in place of parameters.
 RESULTS = {"ClusterCount", "ElasticNetPath", "LowRankRepresentation", "Representation", "Dataset",
-           "Samples"}  # fmt: skip
+           "NamedHypergraph", "Samples"}  # fmt: skip
 
 
 def exported():

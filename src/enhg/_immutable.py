@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import IO, Any, ClassVar, NoReturn, Self
+from collections.abc import Mapping, Sequence
+from typing import IO, Any, ClassVar, Literal, NoReturn, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from enhg._hif import read_hif, write_hif
 from enhg._npz import State, read_archive, write_archive
+from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._validation import symmetric_operator
 from enhg.exceptions import InputError
@@ -88,6 +91,145 @@ class ImmutableGraph(GraphLike):
                     f"{reason}",
                     parameter="path",
                 ) from error
+
+    @abstractmethod
+    def to_incidence(self) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+        """Return the memberships of vertices in edges, vertices × edges, and the edges' weights."""
+
+    @classmethod
+    @abstractmethod
+    def from_incidence(cls, incidence: sparse.csr_array, weights: NDArray[np.float64]) -> Self:
+        """Make the object from memberships of vertices in edges, and the edges' weights."""
+
+    def to_hif(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        vertex_names: Sequence[str | int] | None = None,
+        edge_names: Sequence[str | int] | None = None,
+        vertex_attributes: Mapping[str, Sequence[Any]] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+        progress: Progress = None,
+    ) -> None:
+        """Write a file in the Hypergraph Interchange Format (HIF): the whole file or nothing.
+
+        The weight of an incidence is the membership, and left out if all are 1; the weight of an
+        edge is w(e), and a(u, v) for a `Graph`. Numbers are read back exactly.
+
+        Parameters
+        ----------
+        path : str or path
+            Used as given; no suffix is added. Names of such files end in ``.json``.
+        vertex_names, edge_names : sequence of str or int, optional
+            Distinct names of the vertices, such as those of the samples, and of the edges; 0, 1, …
+            by default.
+        vertex_attributes : mapping of str to sequence, optional
+            Numbers or words for every vertex, such as labels, under their names. A number that is
+            not finite becomes null.
+        metadata : mapping of str to JSON values, optional
+            Of the file as a whole. The entry "enhg" is the class and the version that wrote it.
+        overwrite : bool, default=False
+            Replace an existing file; otherwise it is kept and FileExistsError raised.
+        progress : bool or callable, optional
+            True shows a bar on standard error; a callable is called with the numbers of incidences
+            written and in total.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from enhg import Hypergraph
+        >>> hypergraph = Hypergraph([[1, 0], [1, 0.5], [0, 1]], weights=[2, 1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     hypergraph.to_hif(f"{folder}/small.hif.json", vertex_names=["a", "b", "c"])
+        ...     Hypergraph.from_hif(f"{folder}/small.hif.json") == hypergraph
+        True
+        """
+        incidence, weights = self.to_incidence()
+        write_hif(
+            path, incidence, weights, type(self).__name__, vertex_names=vertex_names,
+            edge_names=edge_names, vertex_attributes=vertex_attributes, metadata=metadata,
+            overwrite=overwrite, progress=progress,
+        )  # fmt: skip
+
+    @overload
+    @classmethod
+    def from_hif(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        drop_empty: bool = ...,
+        return_names: Literal[False] = ...,
+        progress: Progress = ...,
+    ) -> Self: ...
+
+    @overload
+    @classmethod
+    def from_hif(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        drop_empty: bool = ...,
+        return_names: Literal[True],
+        progress: Progress = ...,
+    ) -> tuple[Self, list[str | int], list[str | int]]: ...
+
+    @classmethod
+    def from_hif(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        drop_empty: bool = False,
+        return_names: bool = False,
+        progress: Progress = None,
+    ) -> Self | tuple[Self, list[str | int], list[str | int]]:
+        """Read a file in the Hypergraph Interchange Format (HIF) of any program.
+
+        Vertices are in the order of ``nodes``, then in that of their first incidence; likewise
+        edges. Weights that are left out are 1. Attributes are not read, except ``weight`` of an
+        edge that has no other weight, which is where xgi writes it.
+
+        Parameters
+        ----------
+        path : str or path
+            A file on disk, UTF-8.
+        drop_empty : bool, default=False
+            Leave out vertices in no edge and edges without a vertex, which have degree 0.
+            Otherwise InputError is raised if there are any.
+        return_names : bool, default=False
+            Return the names of vertices and edges as well.
+        progress : bool or callable, optional
+            True shows a bar on standard error; a callable is called with the numbers of bytes read
+            and in total.
+
+        Returns
+        -------
+        graph : Hypergraph, or Graph if called on that class
+        vertex_names, edge_names : list of str and int
+            Only if `return_names` is set.
+
+        Raises
+        ------
+        InputError
+            If the file is not HIF, is directed, or has no positive degrees; for a Graph, also if an
+            edge has more than two vertices or a membership is not 1.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from enhg import Hypergraph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with open(f"{folder}/small.json", "w") as file:
+        ...         _ = file.write('{"incidences": [{"edge": "e", "node": 7}]}')
+        ...     Hypergraph.from_hif(f"{folder}/small.json", return_names=True)
+        (Hypergraph(n_vertices=1, n_edges=1, memberships=1), [7], ['e'])
+        """
+        content, _ = read_hif(path, drop_empty=drop_empty, progress=progress)
+        try:
+            graph = cls.from_incidence(content.incidence, content.weights)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)}: {error}", parameter="path") from error
+        return (graph, content.vertex_names, content.edge_names) if return_names else graph
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         kind = type(self).__name__

@@ -22,6 +22,11 @@ from enhg.exceptions import InputError
 
 State = dict[str, Any]
 
+
+class OtherKindError(InputError):
+    """An archive of another kind than the one to read."""
+
+
 # Members of an archive beside the arrays of its state, which are named by their path in it.
 _RESERVED = ("format", "version", "header")
 _SAVEZ_PARAMETERS = ("file", "allow_pickle")
@@ -132,7 +137,7 @@ def read_archive(stream: IO[bytes], kind: str, version: int) -> State:
 
 def _check_mark(archive: Any, kind: str, version: int) -> None:
     if "format" not in archive or str(archive["format"]) != kind:
-        raise InputError(f"got an archive without the mark {kind!r}")
+        raise OtherKindError(f"got an archive without the mark {kind!r}")
     if archive["version"] != version:
         raise InputError(
             f"got format version {archive['version']} and this enhg reads version {version}: a "

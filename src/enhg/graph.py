@@ -79,6 +79,41 @@ class Graph(ImmutableGraph):
             return cls(require_sparse(state, "adjacency", (None, None)))
         return cls(require_array(state, "adjacency", (None, None)))
 
+    def to_incidence(self) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+        """Return the ends of every edge as vertices × edges, and the weights a(u, v).
+
+        A loop has one end.
+
+        Examples
+        --------
+        >>> incidence, weights = Graph([[0, 3], [3, 1]]).to_incidence()
+        >>> incidence.toarray().tolist(), weights.tolist()
+        ([[1.0, 0.0], [1.0, 1.0]], [3.0, 1.0])
+        """
+        pairs = sparse.triu(self._adjacency, format="coo")
+        numbers, joined = np.arange(pairs.nnz), pairs.row != pairs.col
+        ends = np.concatenate([pairs.row, pairs.col[joined]])
+        edges = np.concatenate([numbers, numbers[joined]])
+        shape = (self.n_vertices, pairs.nnz)
+        incidence = sparse.csr_array((np.ones(len(ends)), (ends, edges)), shape=shape)
+        return incidence, pairs.data
+
+    @classmethod
+    def from_incidence(cls, incidence: sparse.csr_array, weights: NDArray[np.float64]) -> Self:
+        """Make a graph from the ends of its edges; weights of edges with the same ends add up."""
+        members = np.bincount(incidence.indices, minlength=incidence.shape[1])
+        if (members > 2).any() or (incidence.data != 1).any():
+            raise InputError(
+                "edges of a graph must have one or two vertices with a membership of 1, got "
+                f"{members.max()} vertices and a membership of {incidence.data.max()}",
+                parameter="incidence",
+            )
+        by_edge = incidence.tocsc()
+        u, v = by_edge.indices[by_edge.indptr[:-1]], by_edge.indices[by_edge.indptr[1:] - 1]
+        shape = (incidence.shape[0],) * 2
+        upper = sparse.csr_array((weights, (u, v)), shape=shape)
+        return cls(sparse.csr_array(upper + sparse.triu(upper, k=1).T))
+
     @property
     def adjacency(self) -> NDArray[np.float64] | sparse.csr_array:
         """A, the weights a(u, v): an array, or CSR over arrays, read-only."""

@@ -102,6 +102,15 @@ class Hypergraph(ImmutableGraph):
         incidence = require_sparse(state, "incidence", (None, None))
         return cls(incidence, require_array(state, "weights", (incidence.shape[1],)))
 
+    def to_incidence(self) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+        """Return incidence and weights."""
+        return self.incidence, self.weights
+
+    @classmethod
+    def from_incidence(cls, incidence: sparse.csr_array, weights: NDArray[np.float64]) -> Self:
+        """Make a hypergraph, as the constructor does."""
+        return cls(incidence, weights)
+
     @property
     def incidence(self) -> sparse.csr_array:
         """H, the memberships h(v, e), as canonical CSR over read-only arrays."""

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 import enhg
-from enhg.cli import demonstration, labeling, reading, steps, summary
+from enhg.cli import conversion, demonstration, labeling, reading, steps, summary
 from enhg.cli.options import (
     Alpha,
     CheckpointFolder,
@@ -368,6 +368,7 @@ def predict(
 
 
 app.command()(labeling.label)
+app.command()(conversion.convert)
 
 
 @app.command("features")

@@ -226,10 +226,15 @@ def check_file(out: Path, overwrite: bool) -> None:
     if out.suffix.lower() != ".npz":
         raise InputError(f"{out}: must be an .npz file", parameter="out")
     for path in (out, skipped_file(out)):
-        if path.exists() and (not overwrite or path.is_dir()):
-            raise InputError(
-                f"{path}: already exists; set overwrite to replace it", parameter="overwrite"
-            )
+        check_new_file(path, overwrite)
+
+
+def check_new_file(out: Path, overwrite: bool) -> None:
+    """Raise InputError if a file exists and may not be replaced, or cannot be written."""
+    if out.exists() and (not overwrite or out.is_dir()):
+        raise InputError(
+            f"{out}: already exists; set overwrite to replace it", parameter="overwrite"
+        )
     if not out.resolve().parent.is_dir():
         raise InputError(f"{out.parent}: no such folder")
     try:
