@@ -100,6 +100,43 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     return result
 
 
+def hif(file: str, program: str, edges: int) -> dict[str, float]:
+    """Time the writing or reading of a HIF file, with the memory that it takes beyond the start.
+
+    The hypergraph has as many vertices as edges, with ten random members in each edge.
+    """
+    import numpy as np
+    from scipy import sparse
+
+    from enhg import Hypergraph
+
+    if program == "write":
+        rng = np.random.default_rng(0)
+        members = rng.integers(edges, size=10 * edges)
+        members[::10] = np.arange(edges)  # every vertex is in an edge
+        columns = np.repeat(np.arange(edges), 10)
+        incidence = sparse.csr_array((rng.random(10 * edges) + 0.1, (members, columns)))
+        hypergraph = Hypergraph(incidence, weights=rng.random(edges) + 0.1)
+        del members, columns, incidence
+
+        def work() -> None:
+            hypergraph.to_hif(file)
+
+    elif program == "read":
+
+        def work() -> None:
+            Hypergraph.from_hif(file)
+
+    else:
+
+        def work() -> None:
+            json.loads(Path(file).read_text())
+
+    before = peak_bytes()
+    seconds = seconds_of(work)
+    return {"program_seconds": seconds, "bytes_more": peak_bytes() - before}
+
+
 def extract_features(*, runs: int) -> dict:
     """Time features of JPEG files, and onnxruntime on the same images as decoded batches.
 
@@ -385,6 +422,7 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "cluster_large": cluster_large,
     "cluster_plainly": cluster_plainly,
     "extract_features": extract_features,
+    "hif": hif,
 }
 
 if __name__ == "__main__":

@@ -303,6 +303,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("cache", lambda record: record["cache"]),
     ("data", lambda record: record["dataset"]),
     ("n", lambda record: str(record["samples"])),
+    ("incidences", lambda record: str(record["incidences"])),
     ("d", lambda record: str(record["features"])),
     ("loss", lambda record: record["loss"]),
     ("γ", lambda record: figure(record["gamma"])),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import enhg
 from benchmarks import measure
 from benchmarks.baselines import BASELINES, run_accurately
+from benchmarks.interchange import hif
 from benchmarks.labeling import answer
 from benchmarks.outcomes import Options, Outcome, Record, at_least, at_most, certified
 from benchmarks.problems import TOL, Problem, embeddings, gram, optimality, warm_up
@@ -445,6 +446,6 @@ BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
     for work in (
         cold, sparse, medium, faces, norm, errors, threads, large,
         features, sparsity, dense, memory, stages, choice, photos, growth, full,
-        checkpoints, workers, approximate, indices, million, answer,
+        checkpoints, workers, approximate, indices, million, answer, hif,
     )
 }  # fmt: skip

@@ -1,0 +1,40 @@
+"""Benchmark of files in the Hypergraph Interchange Format."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from benchmarks import measure
+from benchmarks.outcomes import Options, Outcome, Record, at_most
+
+_INCIDENCES = 10_000_000
+_PER_EDGE = 10
+_MOST_BYTES = 100  # more per incidence than before, of numbers in arrays and of blocks of text
+
+
+def hif(options: Options) -> Outcome:
+    """HIF files of 10⁷ incidences, against Python's json on a tenth of them"""
+    count = options.sizes(_INCIDENCES)[0] // _PER_EDGE * _PER_EDGE
+    seconds: dict[str, float] = {}
+    records: list[Record] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size, programs in (
+            (count, ("write", "read")),
+            (count // 10, ("write", "read", "json")),
+        ):
+            file = Path(folder) / f"{size}.json"
+            for program in programs:
+                result = measure.in_new_process(
+                    "hif", file=file, program=program, edges=size // _PER_EDGE
+                )
+                seconds[f"{program} {size}"] = result["program_seconds"]
+                records.append({"program": program, "incidences": size} | result)
+    more = {record["program"]: record["bytes_more"] / count for record in records[:2]}
+    ratio = seconds[f"read {count // 10}"] / seconds[f"json {count // 10}"]
+    targets = [
+        at_most(f"memory to {program}", more[program], _MOST_BYTES, "bytes per incidence")
+        for program in ("write", "read")
+    ]
+    targets.append(at_most("reading", ratio, 3, "× json.load, which keeps no hypergraph"))
+    return Outcome(records, targets)
