@@ -39,7 +39,7 @@ NOT_NUMBERS = ["1", None, True, np.True_, 1j, [1], np.array([1.0, 2.0])]
         (np.int32, np.float64),
         (np.int64, np.float64),
         (bool, np.float64),
-        (np.float16, np.float64),
+        (np.float16, np.float32),
     ],
 )
 def test_dtype_of_samples(given, expected):

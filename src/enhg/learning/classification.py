@@ -22,6 +22,7 @@ from enhg.learning._base import (
     attach,
     finished_parts,
     fit_structure,
+    if_attaching,
     learner_from_state,
     learner_to_state,
     require_by_method,
@@ -144,6 +145,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         small for a class. Of more than 100 000 samples, approximate ones, as those of
         `HypergraphClustering`.
 
+    Notes
+    -----
+    `predict`, `predict_proba`, `predict_with_scores` and `score` need a structure that can attach
+    new samples, `ElasticNetHypergraph` or `L1Hypergraph`; with others they are not available.
+
     Examples
     --------
     >>> import numpy as np
@@ -194,8 +200,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Labels. A missing label is −1 (also as text), an empty string, None or NaN. If y holds
-            the numbers −1 and 1 only, these are two classes and every sample is labeled; a warning
+            Labels. A missing label is −1 (also as text), an empty string, None, NaN or the NA of
+            pandas, also in columns of pandas and Polars. If y holds the numbers −1 and 1 only, these are two classes and every sample is labeled; a warning
             says so. Of a masked array, the masked labels are missing and all others are classes,
             whatever they are.
         """
@@ -279,10 +285,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             stacklevel=3,
         )
 
+    @if_attaching
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the labels of samples, in `fit` or new: the `labels` of `predict_with_scores`."""
         return self.predict_with_scores(X).labels
 
+    @if_attaching
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return the distributions over `classes_` of samples, in `fit` or new.
 
@@ -292,6 +300,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._distributions(attach(self, X, None).memberships)
 
+    @if_attaching
     def predict_with_scores(
         self, X: ArrayLike, *, progress: Progress = None, checkpoint: CheckpointLike = None
     ) -> Prediction:
@@ -315,6 +324,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         confidence = distributions.max(axis=1)
         codes = np.where(confidence == 0, len(self.classes_), distributions.argmax(axis=1))
         return Prediction(self._labels(codes), confidence, attachment.outlier_scores)
+
+    score = if_attaching(ClassifierMixin.score)
 
     def _distributions(self, memberships: Any) -> NDArray:
         return rows_to_sum_one(memberships @ self.label_distributions_)

@@ -30,6 +30,7 @@ from enhg.learning._base import (
     attach,
     finished_parts,
     fit_structure,
+    if_attaching,
     learner_from_state,
     learner_to_state,
     require_by_method,
@@ -43,10 +44,10 @@ from enhg.learning._clustering_warnings import (
 )
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
 from enhg.learning.coarsening import Coarsening, find_groups
-from enhg.learning.discriminants import class_means
 from enhg.learning.partitions import (
     METHODS,
     Method,
+    cluster_means,
     find_partition,
     keep_together,
     n_eigenvectors_of,
@@ -164,6 +165,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     Of more than 100 000 samples, groups of strongly connected ones are clustered in place of the
     samples, by all methods but "small_hyperedges". Then single samples move to the cluster of the
     largest gain of modularity (see `enhg.learning.coarsening`).
+
+    `predict` and `predict_with_scores` need a structure that can attach new samples,
+    `ElasticNetHypergraph` or `L1Hypergraph`; with others they are not available.
 
     Examples
     --------
@@ -377,21 +381,23 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self.embedding_ = embed(
             self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
         )
-        centers = _centers(self.embedding_[rows], labels, k)
+        centers = cluster_means(self.embedding_[rows], labels, k)
         assigned = np.empty(len(used), np.intp)
         assigned[rows] = labels
         if not used.all():
             others = euclidean_distances(self.embedding_[~used], centers)
             assigned[~used] = others.argmin(axis=1)
         self.labels_ = keep_together(assigned, firsts)
-        self.cluster_centers_ = _centers(self.embedding_[rows], self.labels_[rows], k)
+        self.cluster_centers_ = cluster_means(self.embedding_[rows], self.labels_[rows], k)
         distances = euclidean_distances(self.embedding_, self.cluster_centers_)
         self.confidence_ = margins(distances, self.labels_)
 
+    @if_attaching
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the clusters of samples, in `fit` or new: the labels of `predict_with_scores`."""
         return self.predict_with_scores(X).labels
 
+    @if_attaching
     def predict_with_scores(
         self, X: ArrayLike, *, progress: Progress = None, checkpoint: CheckpointLike = None
     ) -> Prediction:
@@ -487,11 +493,3 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             count = require_state(state, "cluster_count")
             model.cluster_count_ = ClusterCount.from_state(count)
         return model
-
-
-def _centers(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
-    """Return the mean point of every cluster; of an empty one, that of the largest."""
-    sizes = np.bincount(labels, minlength=n_clusters)
-    centers = class_means(points, labels, sizes)
-    centers[sizes == 0] = centers[sizes.argmax()]
-    return centers

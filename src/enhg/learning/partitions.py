@@ -17,6 +17,7 @@ from enhg._protocol import GraphLike, check_graph
 from enhg._threads import map_in_threads
 from enhg.exceptions import InputError
 from enhg.learning.coarsening import small_hyperedges
+from enhg.learning.discriminants import class_means
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
 from enhg.modularity import Steps, checked_labels, partition_by_modularity
 
@@ -177,6 +178,14 @@ def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
         return labels
     votes = sparse.coo_array((np.ones(len(labels)), (groups, labels))).tocsr()
     return np.asarray(votes.argmax(axis=1)).ravel()[groups]
+
+
+def cluster_means(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
+    """Return the mean point of every cluster; of an empty one, that of the largest."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    means = class_means(points, labels, sizes)
+    means[sizes == 0] = means[sizes.argmax()]
+    return means
 
 
 def _k_means(points: NDArray, n_clusters: int, n_init: int, seed: int) -> NDArray:
