@@ -425,6 +425,14 @@ def with_data(matrix: sparse.csr_array, data: NDArray) -> sparse.csr_array:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
+def with_small_indices(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix with 32-bit indices if they suffice, as scikit-learn's estimators need."""
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=matrix.shape)
+
+
 def symmetric_operator(n: int, apply: Callable[[Any], Any]) -> LinearOperator:
     """Return x ↦ apply(x) on n-vectors and n-row matrices as a symmetric linear operator."""
     return LinearOperator(

@@ -25,6 +25,7 @@ from enhg.learning._base import (
     if_attaching,
     learner_from_state,
     learner_to_state,
+    library_threads,
     require_by_method,
     validate_samples,
 )
@@ -201,9 +202,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels. A missing label is −1 (also as text), an empty string, None, NaN or the NA of
-            pandas, also in columns of pandas and Polars. If y holds the numbers −1 and 1 only, these are two classes and every sample is labeled; a warning
-            says so. Of a masked array, the masked labels are missing and all others are classes,
-            whatever they are.
+            pandas, also in columns of pandas and Polars. If y holds the numbers −1 and 1 only,
+            these are two classes and every sample is labeled; a warning says so. Of a masked array,
+            the masked labels are missing and all others are classes, whatever they are.
         """
         self._check_parameters()
         samples = validate_samples(self, X)
@@ -211,7 +212,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        self._set_labels(self._distributions_of(samples, Y), codes)
+        with library_threads(len(samples)):
+            self._set_labels(self._distributions_of(samples, Y), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
@@ -340,10 +342,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             mask = mask if mask.any() else np.ones_like(mask)
             groups = find_groups(self.graph_, k, check_rng(0))
             coarse = Coarsening.of_groups(self.graph_, groups)
-            spectrum = eigenpairs_on(
-                coarse.graph, coarse.select(mask), n_eigenvectors(k), 0, tol=coarse.eigenvector_tol
-            )
-            self._spectrum = coarse.spread_spectrum(spectrum)
+            with library_threads(len(mask)):
+                spectrum = eigenpairs_on(
+                    coarse.graph, coarse.select(mask), n_eigenvectors(k), 0,
+                    tol=coarse.eigenvector_tol,
+                )  # fmt: skip
+                self._spectrum = coarse.spread_spectrum(spectrum)
         return self._spectrum
 
     def suggest(self, n: int) -> NDArray:
