@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
 from joblib import Parallel, cpu_count, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from enhg import InputError
 from experiments.protocol import Job, Row, evaluate
@@ -128,7 +128,7 @@ def run_jobs(
             cells.add(rows)
             done += job.cost
             report(done, total)
-    except TerminatedWorkerError as error:
+    except BrokenProcessPool as error:
         raise ChildProcessError(
             "a process was killed, most likely because memory ran out; close other programs and "
             f"run the same command again to continue from {cells.file}"

@@ -17,6 +17,7 @@ from enhg._validation import (
     check_rng,
     check_samples,
     check_whole,
+    kept_samples,
     not_validated,
     require_positive_entries,
     sample_dtype,
@@ -39,7 +40,7 @@ NOT_NUMBERS = ["1", None, True, np.True_, 1j, [1], np.array([1.0, 2.0])]
         (np.int32, np.float64),
         (np.int64, np.float64),
         (bool, np.float64),
-        (np.float16, np.float64),
+        (np.float16, np.float32),
     ],
 )
 def test_dtype_of_samples(given, expected):
@@ -274,3 +275,48 @@ def test_positive_entries(wrong):
     )
     with pytest.raises(InputError, match=f"weights must be positive, got {wrong} at edge 1"):
         require_positive_entries(np.array([1.0, wrong]), "weights must be positive", "edge")
+
+
+# --- samples that are kept ------------------------------------------------------------------------
+
+
+def read_only(array):
+    array.setflags(write=False)
+    return array
+
+
+def test_samples_that_can_be_changed_are_copied():
+    X = np.random.default_rng(0).random((6, 3))
+    for given in (X, X[:4], read_only(X[1:]), np.ma.MaskedArray(X), read_only(np.asarray(X)[:])):
+        samples = check_samples(given)
+        kept = kept_samples(samples, given)
+        assert not np.may_share_memory(kept, X)
+        assert not kept.flags.writeable
+        np.testing.assert_array_equal(kept, samples)
+
+
+def test_samples_of_a_table_are_copied():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).random((6, 3)))
+    kept = kept_samples(check_samples(frame), frame)
+    assert not np.may_share_memory(kept, frame.to_numpy())
+
+
+def test_samples_that_are_read_only_are_not_copied(tmp_path):
+    X = np.random.default_rng(0).random((6, 3))
+    np.save(tmp_path / "X.npy", X)
+    buffer = np.frombuffer(X.tobytes()).reshape(6, 3)
+    for given in (read_only(X.copy()), np.load(tmp_path / "X.npy", mmap_mode="r"), buffer):
+        assert np.may_share_memory(kept_samples(check_samples(given), given), given)
+    for mode in ("r+", "c"):
+        given = np.load(tmp_path / "X.npy", mmap_mode=mode)
+        assert not np.may_share_memory(kept_samples(check_samples(given), given), given)
+
+
+@pytest.mark.parametrize("form", [np.uint8, list])
+def test_new_samples_are_not_copied_again(form):
+    X = np.arange(12).reshape(4, 3)
+    given = X.tolist() if form is list else X.astype(form)
+    samples = check_samples(given)
+    assert kept_samples(samples, given) is samples
+    assert not samples.flags.writeable

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from mmap import mmap
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ from sklearn.utils.validation import validate_data
 
 from enhg.exceptions import InputError
 
-# Integers this small are exact in float32, which halves memory and doubles speed.
-_SMALL_INTEGERS = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.uint16), np.dtype(np.int16))
+# Numbers of these types are exact in float32, which halves memory and doubles speed.
+_EXACT_IN_SINGLE = tuple(
+    map(np.dtype, (np.uint8, np.int8, np.uint16, np.int16, np.float16, np.float32))
+)
 # The caller's setting of assume_finite while `validated` is active.
 _assume_finite: ContextVar[bool | None] = ContextVar("assume_finite", default=None)
 
@@ -31,13 +34,14 @@ def check_samples(
 ) -> NDArray:
     """Return X as a C-ordered float array of shape (n_samples, n_features).
 
-    float32 and float64 are kept, 8- and 16-bit integers become float32, all other types float64.
+    float32 and float64 are kept, 8- and 16-bit numbers become float32, all other types float64.
     Within `validated` an array that this function returned is neither scanned nor copied.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        An array of Dask or Zarr is read as a whole.
+        An array of Dask or Zarr is read as a whole. Of a PyTorch tensor and others that provide
+        ``__array__`` or DLPack, the array that NumPy makes of them.
     name : str, default="X"
         The name of the samples, for messages.
     min_samples : int, default=1
@@ -48,14 +52,17 @@ def check_samples(
     Raises
     ------
     InputError
-        If X has a wrong shape, or holds NaN, infinity or anything but numbers.
+        If X has a wrong shape, holds NaN, infinity, masked entries or anything but numbers, or
+        NumPy cannot read it.
     TypeError
         If X is a sparse matrix.
     """
     if is_unread(X):
         check_unread(X, name, parameter)
         X = np.asarray(X)  # here, since errors of its computation are not those of its values
-    if getattr(X, "dtype", None) in _SMALL_INTEGERS and not sparse.issparse(X):
+    X = _as_numpy(X, name, parameter or name)
+    _refuse_masked(X, name, parameter or name)
+    if isinstance(X, np.ndarray) and X.dtype in _EXACT_IN_SINGLE:
         X = np.asarray(X, dtype=np.float32)
     try:
         return check_array(
@@ -76,8 +83,68 @@ def sample_dtype(dtype: np.dtype) -> np.dtype:
     >>> sample_dtype(np.dtype(np.uint8)), sample_dtype(np.dtype(np.int32))
     (dtype('float32'), dtype('float64'))
     """
-    single = dtype in (np.float32, *_SMALL_INTEGERS)
-    return np.dtype(np.float32 if single else np.float64)
+    return np.dtype(np.float32 if dtype in _EXACT_IN_SINGLE else np.float64)
+
+
+def _as_numpy(X: Any, name: str, parameter: str) -> Any:
+    """Return the array of NumPy that X provides; other values as they are.
+
+    scikit-learn's `check_array` knows lists, sparse matrices and pandas' tables. Of all others it
+    would convert float32 to float64, and lets errors pass.
+    """
+    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or hasattr(X, "iloc"):
+        return X
+    try:
+        if hasattr(X, "__array__"):
+            return np.asarray(X)
+        return np.from_dlpack(X) if hasattr(X, "__dlpack__") else X
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise InputError(
+            f"{name} must be an array that NumPy can read, got a {type(X).__name__} ({error}); "
+            "convert it first, a PyTorch tensor by detach(), cpu() or float()",
+            parameter=parameter,
+        ) from error
+
+
+def _refuse_masked(X: Any, name: str, parameter: str) -> None:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InputError(
+            f"{name} must have no masked entries, got {int(np.ma.count_masked(X))}; fill them by "
+            "filled() or leave their samples or features out",
+            parameter=parameter,
+        )
+
+
+def freeze_new(samples: NDArray, X: ArrayLike) -> None:
+    """Make samples read-only that `check_samples` made of X in new memory."""
+    is_new = is_unread(X) or isinstance(X, list)
+    if isinstance(X, np.ndarray):
+        is_new = not np.may_share_memory(samples, X)
+    if is_new:
+        samples.setflags(write=False)
+
+
+def kept_samples(samples: NDArray, X: ArrayLike) -> NDArray:
+    """Return checked samples of X as a read-only array that the caller cannot change.
+
+    It is a copy if the samples are in memory that can be written to. Samples in a file that is
+    mapped by mode "r", and those of an array that is read-only and owns its memory, are not copied.
+    """
+    freeze_new(samples, X)
+    if _can_change(samples):
+        samples = samples.copy()
+        samples.setflags(write=False)
+    return samples
+
+
+def _can_change(array: NDArray) -> bool:
+    """Whether the memory of an array can be written to, by it or by what it is a view of."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return not (owner is None or isinstance(owner, bytes | mmap))
 
 
 def is_dask_array(X: Any) -> bool:
@@ -267,6 +334,8 @@ def _is_number(value: object) -> bool:
 
 def real_array(values: Any, name: str) -> Any:
     """Return `values` as a NumPy array, or as it is if it is sparse; require real numbers."""
+    values = _as_numpy(values, name, name)
+    _refuse_masked(values, name, name)
     try:
         array = values if sparse.issparse(values) else np.asarray(values)
     except ValueError as error:
@@ -354,6 +423,14 @@ def require_positive_entries(values: NDArray[np.float64], requirement: str, kind
 def with_data(matrix: sparse.csr_array, data: NDArray) -> sparse.csr_array:
     """Return a matrix with the sparsity pattern of another and these entries."""
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def with_small_indices(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix with 32-bit indices if they suffice, as scikit-learn's estimators need."""
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=matrix.shape)
 
 
 def symmetric_operator(n: int, apply: Callable[[Any], Any]) -> LinearOperator:

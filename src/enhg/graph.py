@@ -21,6 +21,7 @@ from enhg._validation import (
     require_positive_entries,
     require_symmetric,
     symmetric_operator,
+    with_small_indices,
 )
 from enhg.exceptions import InputError
 
@@ -167,13 +168,16 @@ class Graph(ImmutableGraph):
     def clique_expansion(self) -> sparse.csr_array:
         """Return A off the diagonal, as a CSR array.
 
+        It is an affinity matrix, as scikit-learn's `SpectralClustering` accepts with
+        ``affinity="precomputed"``; `Graph(affinity)` is the graph of one.
+
         Examples
         --------
         >>> Graph([[2, 3], [3, 0]]).clique_expansion().toarray().tolist()
         [[0.0, 3.0], [3.0, 0.0]]
         """
         upper = sparse.triu(self._adjacency, k=1, format="csr")
-        return sparse.csr_array(upper + upper.T)
+        return with_small_indices(sparse.csr_array(upper + upper.T))
 
     def edges(self) -> list[NDArray[np.intp]]:
         """Return the ends of every edge, ascending; a loop has one.

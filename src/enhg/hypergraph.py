@@ -28,6 +28,7 @@ from enhg._validation import (
     require_symmetric,
     symmetric_operator,
     with_data,
+    with_small_indices,
 )
 from enhg.exceptions import InputError
 
@@ -285,7 +286,8 @@ class Hypergraph(ImmutableGraph):
         Returns
         -------
         adjacency : CSR array of shape (n_vertices, n_vertices)
-            Exactly symmetric, with a zero diagonal.
+            Exactly symmetric, with a zero diagonal: an affinity matrix, as scikit-learn's
+            `SpectralClustering` accepts with ``affinity="precomputed"``.
 
         Examples
         --------
@@ -301,7 +303,7 @@ class Hypergraph(ImmutableGraph):
         starts = range(0, self.n_vertices, _ROWS_AT_ONCE)
         parts = map_in_threads(pairs_above_diagonal, starts)
         upper = sparse.vstack(parts, format="csr")
-        adjacency = sparse.csr_array(upper + upper.T)
+        adjacency = with_small_indices(sparse.csr_array(upper + upper.T))
         adjacency.sort_indices()
         return adjacency
 

@@ -118,8 +118,7 @@ def test_given_hypergraph_is_the_structure(name, fitted, structure):
     np.testing.assert_array_equal(results(model), results(fitted[name]))
     assert not hasattr(model, "representation_")
     assert not hasattr(model, "outlier_scores_")
-    with pytest.raises(InputError, match=r"able to attach new samples.*got Hypergraph"):
-        model.predict(X)
+    assert not hasattr(model, "predict")
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -130,15 +129,51 @@ def test_given_graph_is_the_structure(name, form, structure):
     model = learner(name, graph).fit(X, GIVEN)
     assert model.structure_ is model.graph_ is graph
     assert (results(model) >= 0).all()
-    with pytest.raises(InputError, match=r"able to attach new samples.*got Graph"):
-        model.predict_with_scores(X)
+    assert not hasattr(model, "predict_with_scores")
+
+
+PREDICTING = {
+    "clustering": ("predict", "predict_with_scores"),
+    "classifier": ("predict", "predict_with_scores", "predict_proba", "score"),
+}
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_structure_that_attaches_no_samples(name):
-    for given in (KNNHypergraph(), FrozenEstimator(KNNHypergraph().fit(X))):
-        with pytest.raises(InputError, match=r"able to attach new samples.*got KNNHypergraph"):
-            learner(name, given).fit(X, GIVEN).predict(X)
+def test_predictions_are_available_if_the_structure_attaches_new_samples(name, structure, fitted):
+    knn = KNNHypergraph().fit(X)
+    without = [KNNHypergraph(), FrozenEstimator(knn), knn.graph_]
+    for method in PREDICTING[name]:
+        for given in (None, L1Hypergraph(), FrozenEstimator(structure)):
+            assert hasattr(learner(name, given), method)
+        for given in without:
+            assert not hasattr(learner(name, given), method)
+        # Of a fitted learner, the structure that it was fitted with decides.
+        assert hasattr(clone(fitted[name]).fit(X, GIVEN).set_params(structure=knn), method)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_reason_for_a_missing_prediction_is_stated(name):
+    model = learner(name, KNNHypergraph()).fit(X, GIVEN)
+    with pytest.raises(AttributeError, match="has no attribute 'predict'") as caught:
+        model.predict(X)
+    assert "able to attach new samples" in str(caught.value.__cause__)
+    assert "got KNNHypergraph" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("preprocessing", ["none", "whiten"])
+def test_a_change_of_the_array_changes_neither_model_nor_file(name, preprocessing, tmp_path):
+    samples = X.copy()
+    model = learner(name, ElasticNetHypergraph(preprocessing=preprocessing)).fit(samples, GIVEN)
+    expected = model.predict_with_scores(NEW)
+    reconstructed = model.structure_.reconstruct([0, 1])
+    samples[:] = samples[::-1] + 3.0
+    again = through_a_file(model, tmp_path / "model.npz")
+    for changed_later in (model, again):
+        prediction = changed_later.predict_with_scores(NEW)
+        for part in ("labels", "confidence", "outlier_scores"):
+            np.testing.assert_array_equal(getattr(prediction, part), getattr(expected, part))
+        np.testing.assert_array_equal(changed_later.structure_.reconstruct([0, 1]), reconstructed)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -238,6 +273,7 @@ def scans(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_samples_are_validated_once(name, dtype, scans):
     samples = X.astype(dtype)
+    samples.setflags(write=False)
     model = learner(name).fit(samples, GIVEN)
     assert scans == {"scans": 1, "copies": 0}
     assert model.structure_.samples_ is samples

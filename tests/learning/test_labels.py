@@ -125,3 +125,72 @@ def test_targets_that_are_refused(y, message):
 def test_markers_of_missing_labels():
     dtypes = (int, float, np.int8, "<U3", bool)
     assert [missing_marker(np.dtype(dtype)) for dtype in dtypes] == [-1, -1, -1, "", None]
+
+
+# --- columns of tables ----------------------------------------------------------------------------
+
+TEXT, NUMBERS, TRUTHS = ["b", None, "a", None, "b"], [7, None, 3, None, 7], [1, None, 0, None, 1]
+OF_PANDAS = [
+    *((dtype, TEXT) for dtype in ("string", "string[pyarrow]", "object", "category", None)),
+    *((dtype, NUMBERS) for dtype in ("Int64", "UInt8", "category", "int64[pyarrow]", "object")),
+    ("boolean", [None if truth is None else bool(truth) for truth in TRUTHS]),
+    ("category", [None if truth is None else bool(truth) for truth in TRUTHS]),
+]
+
+
+def check_column(column, values):
+    """Classes have the type of the values: integers and booleans do not become floats."""
+    classes, codes, labeled = check_labels(column, np.zeros((5, 1)))
+    expected = sorted({value for value in values if value is not None})
+    assert [(type(a), a) for a in classes.tolist()] == [(type(b), b) for b in expected]
+    assert codes.tolist() == [1, 0, 1]
+    assert labeled.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(("dtype", "values"), OF_PANDAS)
+def test_columns_of_pandas_with_missing_labels(dtype, values):
+    pandas = pytest.importorskip("pandas")
+    if str(dtype).endswith("[pyarrow]"):
+        pytest.importorskip("pyarrow")
+    column = pandas.Series(values, dtype=dtype)
+    check_column(column, values)
+    check_column(column.array, values)
+    check_column(pandas.Index(column), values)
+
+
+@pytest.mark.parametrize("dtype", ["string", "object", "category"])
+def test_a_table_of_one_column_of_pandas(dtype):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"label": pandas.Series(TEXT, dtype=dtype)})
+    with pytest.warns(UserWarning, match="column-vector"):
+        check_column(table, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [("String", TEXT), ("Categorical", TEXT), ("Int64", NUMBERS), ("UInt8", NUMBERS),
+     ("Boolean", [None if truth is None else bool(truth) for truth in TRUTHS])],
+)  # fmt: skip
+def test_columns_of_polars_with_missing_labels(dtype, values):
+    polars = pytest.importorskip("polars")
+    check_column(polars.Series(values, dtype=getattr(polars, dtype)), values)
+
+
+def test_minus_one_beside_missing_labels_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([0, 1, -1, None, 1], dtype="Int64")
+    classes, _, labeled = check_labels(column, np.zeros((5, 1)))
+    assert (classes.tolist(), labeled.tolist()) == ([0, 1], [0, 1, 4])
+    every = pandas.Series([-1, 1, -1, 1, 1], dtype="Int64")
+    with pytest.warns(UserWarning, match="only -1 and 1"):
+        assert check_labels(every, np.zeros((5, 1)))[0].tolist() == [-1, 1]
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="needs NumPy 2")
+def test_strings_of_numpy_of_any_length():
+    check_column(np.array([text or "" for text in TEXT], dtype=np.dtypes.StringDType()), TEXT)
+
+
+def test_labels_of_a_tensor():
+    torch = pytest.importorskip("torch")
+    check_column(torch.tensor([-1 if n is None else n for n in NUMBERS]), NUMBERS)

@@ -315,7 +315,8 @@ def scans(monkeypatch):
 @pytest.mark.filterwarnings("ignore:.*represented by any other")
 @pytest.mark.parametrize("preprocessing", ["auto", "whiten", "smooth", "lift", "none"])
 def test_samples_are_validated_once(structure, digits, scans, preprocessing):
-    X = digits[0][:50]
+    X = digits[0][:50].copy()
+    X.setflags(write=False)
     fitted = structure(preprocessing=preprocessing).fit(X)
     assert scans == [X.shape]
     assert fitted.samples_ is X

@@ -187,6 +187,7 @@ def fit_structure(
             error_weight="auto" if error_weight is None else error_weight or None,
             **options,
         )
+        X.setflags(write=False)  # so that the structure keeps them without a copy
         with validated():  # by the reader
             fitted, _ = fit_cached(structure, X, cache, progress, checkpoint)
             return fitted

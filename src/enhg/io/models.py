@@ -71,7 +71,8 @@ def save_model(
     Parameters
     ----------
     model : HypergraphClustering or HypergraphClassifier
-        Fitted on an `ElasticNetHypergraph` or `L1Hypergraph`, which can attach new samples.
+        Fitted on an `ElasticNetHypergraph` or `L1Hypergraph`, which can attach new samples. The
+        samples of `fit` are saved, as they were then.
     path : path
         Used as given; no suffix is added.
     image_shape : tuple of int, optional

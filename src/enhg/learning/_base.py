@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import Checkpoint, CheckpointLike, Computation
 from enhg._npz import (
@@ -25,7 +27,13 @@ from enhg._npz import (
 )
 from enhg._progress import Progress
 from enhg._protocol import is_graph
-from enhg._validation import check_features, check_samples, not_validated, validated
+from enhg._validation import (
+    check_features,
+    check_samples,
+    freeze_new,
+    not_validated,
+    validated,
+)
 from enhg.exceptions import InputError
 from enhg.structures._base import Structure
 from enhg.structures._registry import SAVED_STRUCTURES
@@ -34,6 +42,9 @@ from enhg.structures.elastic_net import ElasticNetHypergraph
 if TYPE_CHECKING:
     from enhg.structures._representation_hypergraph import Attachment
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+_MIN_THREADED_SAMPLES = 10_000
 # Fitted attributes of a structure that its learner repeats.
 _STRUCTURE_ATTRIBUTES = ("representation_", "outlier_scores_")
 
@@ -61,6 +72,7 @@ class Prediction:
 def validate_samples(learner: Any, X: ArrayLike, *, reset: bool = True) -> NDArray:
     """Return X as checked samples; set or check the features that the learner expects."""
     samples = check_samples(X, min_samples=2 if reset else 1)
+    freeze_new(samples, X)  # so that the structure keeps them without a copy
     check_features(learner, X, reset=reset)
     return samples
 
@@ -85,6 +97,15 @@ def fit_structure(learner: Any, samples: NDArray) -> None:
         )
     _check_same_features(structure, learner)
     _set_structure(learner, structure, graph)
+
+
+def library_threads(n_samples: int) -> threadpool_limits:
+    """Limit BLAS and OpenMP to one thread if there are fewer than 10 000 samples.
+
+    Their threads mostly wait for each other then. Since BLAS rounds differently with another number
+    of threads, results of few samples do not depend on it either.
+    """
+    return threadpool_limits(limits=1 if n_samples < _MIN_THREADED_SAMPLES else None)
 
 
 def finished_parts(
@@ -211,16 +232,28 @@ def attach(
     check_is_fitted(learner)
     samples = validate_samples(learner, X, reset=False)
     structure = _unfrozen(learner.structure_)
-    if not hasattr(structure, "attach"):
-        raise InputError(
-            "structure must be able to attach new samples, as ElasticNetHypergraph is, got "
-            f"{type(structure).__name__}",
-            parameter="structure",
-        )
     # The learner's samples have no feature names; X has, if the structure was fitted with them.
     new = X if hasattr(structure, "feature_names_in_") else samples
     with validated() if _is_own(structure) else not_validated():
         return structure.attach(new, progress=progress, checkpoint=checkpoint)
+
+
+def if_attaching(method: _Method) -> _Method:
+    """Make a method of a learner available only if its structure can attach new samples.
+
+    Before `fit` the parameter `structure` decides, afterwards the fitted structure.
+    """
+    return available_if(_require_attaching)(method)
+
+
+def _require_attaching(learner: Any) -> bool:
+    structure = _unfrozen(getattr(learner, "structure_", learner.structure))
+    if structure is not None and not hasattr(structure, "attach"):
+        raise AttributeError(
+            "structure must be able to attach new samples, as ElasticNetHypergraph is, got "
+            f"{type(structure).__name__}"
+        )
+    return True
 
 
 def _unfrozen(structure: Any) -> Any:
@@ -261,7 +294,7 @@ def learner_from_state(kind: type, state: State) -> Any:
     name = require_value(saved, "kind", str)
     require(name in SAVED_STRUCTURES, "kind of structure")
     structure = SAVED_STRUCTURES[name].from_state(require_state(saved, "state"))
-    parameters = require_parameters(state, kind._get_param_names())  # type: ignore[attr-defined]
+    parameters = require_parameters(state, kind().get_params(deep=False))
     learner = kind(structure=structure, **parameters)
     learner._check_parameters()
     _set_structure(learner, structure, structure.graph_)

@@ -52,8 +52,8 @@ def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return y as a one-dimensional array of one type, and the mask of missing labels."""
     if isinstance(y, np.ma.MaskedArray):
         return _parse_masked(y)
-    labels: NDArray = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "O" and all(label in (-1, 1) for label in labels):
+    labels: NDArray = column_or_1d(_as_objects(y), warn=True)
+    if labels.dtype.kind == "O" and all(not _is_na(x) and x in (-1, 1) for x in labels):
         labels = labels.astype(int)
     if labels.dtype.kind == "O":
         labels, missing = _parse_objects(labels)
@@ -64,6 +64,22 @@ def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
     if not missing.all():
         check_classification_targets(labels[~missing])
     return labels, missing
+
+
+def _as_objects(y: Any) -> Any:
+    """Return y as an array of objects if it is of a type that is not NumPy's, or of its strings.
+
+    NumPy would make numbers of integers, booleans and categories beside missing ones.
+    """
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "T":
+        return y.astype(object)
+    to_list = getattr(y, "to_list", None) or getattr(y, "tolist", None)
+    if isinstance(dtype, np.dtype | None) or to_list is None or len(y.shape) != 1:
+        return y
+    labels = np.empty(len(y), dtype=object)
+    labels[:] = to_list()
+    return labels
 
 
 def _parse_masked(y: np.ma.MaskedArray) -> tuple[NDArray, NDArray]:
@@ -89,7 +105,7 @@ def _missing_numbers(labels: NDArray) -> NDArray:
 
 
 def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
-    """Parse an array of strings or numbers, with None or NaN among the missing labels."""
+    """Parse an array of strings or numbers, with None, NaN or NA among the missing labels."""
     missing = np.array([_is_missing(label) for label in y])
     given = y[~missing].tolist()
     if len({isinstance(label, str) for label in given}) > 1:
@@ -104,4 +120,9 @@ def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or label != label or label in _MISSING_OBJECTS
+    return label is None or _is_na(label) or label != label or label in _MISSING_OBJECTS
+
+
+def _is_na(label: Any) -> bool:
+    """Whether a label is the NA of pandas: compared with anything, the result is NA itself."""
+    return not isinstance(label, bool | np.bool_) and (label != label) is label

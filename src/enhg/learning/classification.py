@@ -22,8 +22,10 @@ from enhg.learning._base import (
     attach,
     finished_parts,
     fit_structure,
+    if_attaching,
     learner_from_state,
     learner_to_state,
+    library_threads,
     require_by_method,
     validate_samples,
 )
@@ -144,6 +146,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         small for a class. Of more than 100 000 samples, approximate ones, as those of
         `HypergraphClustering`.
 
+    Notes
+    -----
+    `predict`, `predict_proba`, `predict_with_scores` and `score` need a structure that can attach
+    new samples, `ElasticNetHypergraph` or `L1Hypergraph`; with others they are not available.
+
     Examples
     --------
     >>> import numpy as np
@@ -194,10 +201,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Labels. A missing label is −1 (also as text), an empty string, None or NaN. If y holds
-            the numbers −1 and 1 only, these are two classes and every sample is labeled; a warning
-            says so. Of a masked array, the masked labels are missing and all others are classes,
-            whatever they are.
+            Labels. A missing label is −1 (also as text), an empty string, None, NaN or the NA of
+            pandas, also in columns of pandas and Polars. If y holds the numbers −1 and 1 only,
+            these are two classes and every sample is labeled; a warning says so. Of a masked array,
+            the masked labels are missing and all others are classes, whatever they are.
         """
         self._check_parameters()
         samples = validate_samples(self, X)
@@ -205,7 +212,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        self._set_labels(self._distributions_of(samples, Y), codes)
+        with library_threads(len(samples)):
+            self._set_labels(self._distributions_of(samples, Y), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
         return self
@@ -279,10 +287,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             stacklevel=3,
         )
 
+    @if_attaching
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the labels of samples, in `fit` or new: the `labels` of `predict_with_scores`."""
         return self.predict_with_scores(X).labels
 
+    @if_attaching
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return the distributions over `classes_` of samples, in `fit` or new.
 
@@ -292,6 +302,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._distributions(attach(self, X, None).memberships)
 
+    @if_attaching
     def predict_with_scores(
         self, X: ArrayLike, *, progress: Progress = None, checkpoint: CheckpointLike = None
     ) -> Prediction:
@@ -316,6 +327,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         codes = np.where(confidence == 0, len(self.classes_), distributions.argmax(axis=1))
         return Prediction(self._labels(codes), confidence, attachment.outlier_scores)
 
+    score = if_attaching(ClassifierMixin.score)
+
     def _distributions(self, memberships: Any) -> NDArray:
         return rows_to_sum_one(memberships @ self.label_distributions_)
 
@@ -329,10 +342,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             mask = mask if mask.any() else np.ones_like(mask)
             groups = find_groups(self.graph_, k, check_rng(0))
             coarse = Coarsening.of_groups(self.graph_, groups)
-            spectrum = eigenpairs_on(
-                coarse.graph, coarse.select(mask), n_eigenvectors(k), 0, tol=coarse.eigenvector_tol
-            )
-            self._spectrum = coarse.spread_spectrum(spectrum)
+            with library_threads(len(mask)):
+                spectrum = eigenpairs_on(
+                    coarse.graph, coarse.select(mask), n_eigenvectors(k), 0,
+                    tol=coarse.eigenvector_tol,
+                )  # fmt: skip
+                self._spectrum = coarse.spread_spectrum(spectrum)
         return self._spectrum
 
     def suggest(self, n: int) -> NDArray:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import CheckpointLike, Computation
 from enhg._npz import (
@@ -30,8 +29,10 @@ from enhg.learning._base import (
     attach,
     finished_parts,
     fit_structure,
+    if_attaching,
     learner_from_state,
     learner_to_state,
+    library_threads,
     require_by_method,
     resumed,
     validate_samples,
@@ -43,10 +44,10 @@ from enhg.learning._clustering_warnings import (
 )
 from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
 from enhg.learning.coarsening import Coarsening, find_groups
-from enhg.learning.discriminants import class_means
 from enhg.learning.partitions import (
     METHODS,
     Method,
+    cluster_means,
     find_partition,
     keep_together,
     n_eigenvectors_of,
@@ -58,8 +59,6 @@ from enhg.learning.scores import boundary_scores, margins
 from enhg.learning.spectral import Spectrum, eigenpairs_on, embed, fragments
 from enhg.preprocessing._arrays import first_equal, unit_length
 
-# With fewer samples the threads of BLAS and OpenMP mostly wait for each other.
-_MIN_THREADED_SAMPLES = 10_000
 _EXPECTED_CLUSTERS = 30  # at most, of samples whose number of clusters is to be estimated
 
 
@@ -165,6 +164,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     samples, by all methods but "small_hyperedges". Then single samples move to the cluster of the
     largest gain of modularity (see `enhg.learning.coarsening`).
 
+    `predict` and `predict_with_scores` need a structure that can attach new samples,
+    `ElasticNetHypergraph` or `L1Hypergraph`; with others they are not available.
+
+    On one graph, the same `random_state` gives the same result bit for bit, for any number of
+    threads. From 10 000 samples on, the last bits of eigenvectors depend on that of BLAS.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -229,7 +234,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         fit_structure(self, samples)
         parts = finished_parts(self, "clustering", samples, self._description())
         rng = self._rng(parts)
-        with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
+        with library_threads(n):
             self._cluster(samples, rng, parts)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self
@@ -377,21 +382,23 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         self.embedding_ = embed(
             self.spectrum_, k, weighting_of(self.method_), normalize_rows=self.normalize_rows
         )
-        centers = _centers(self.embedding_[rows], labels, k)
+        centers = cluster_means(self.embedding_[rows], labels, k)
         assigned = np.empty(len(used), np.intp)
         assigned[rows] = labels
         if not used.all():
             others = euclidean_distances(self.embedding_[~used], centers)
             assigned[~used] = others.argmin(axis=1)
         self.labels_ = keep_together(assigned, firsts)
-        self.cluster_centers_ = _centers(self.embedding_[rows], self.labels_[rows], k)
+        self.cluster_centers_ = cluster_means(self.embedding_[rows], self.labels_[rows], k)
         distances = euclidean_distances(self.embedding_, self.cluster_centers_)
         self.confidence_ = margins(distances, self.labels_)
 
+    @if_attaching
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the clusters of samples, in `fit` or new: the labels of `predict_with_scores`."""
         return self.predict_with_scores(X).labels
 
+    @if_attaching
     def predict_with_scores(
         self, X: ArrayLike, *, progress: Progress = None, checkpoint: CheckpointLike = None
     ) -> Prediction:
@@ -487,11 +494,3 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             count = require_state(state, "cluster_count")
             model.cluster_count_ = ClusterCount.from_state(count)
         return model
-
-
-def _centers(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
-    """Return the mean point of every cluster; of an empty one, that of the largest."""
-    sizes = np.bincount(labels, minlength=n_clusters)
-    centers = class_means(points, labels, sizes)
-    centers[sizes == 0] = centers[sizes.argmax()]
-    return centers

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import Computation
 from enhg._npz import State, require_indices, require_value
@@ -17,6 +18,7 @@ from enhg._protocol import GraphLike, check_graph
 from enhg._threads import map_in_threads
 from enhg.exceptions import InputError
 from enhg.learning.coarsening import small_hyperedges
+from enhg.learning.discriminants import class_means
 from enhg.learning.spectral import EigenvectorWeighting, Spectrum, embed, n_eigenvectors
 from enhg.modularity import Steps, checked_labels, partition_by_modularity
 
@@ -179,6 +181,14 @@ def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
     return np.asarray(votes.argmax(axis=1)).ravel()[groups]
 
 
+def cluster_means(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
+    """Return the mean point of every cluster; of an empty one, that of the largest."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    means = class_means(points, labels, sizes)
+    means[sizes == 0] = means[sizes.argmax()]
+    return means
+
+
 def _k_means(points: NDArray, n_clusters: int, n_init: int, seed: int) -> NDArray:
     """The labels of k-means; of many points, some are clustered first, which gives the centers.
 
@@ -186,12 +196,16 @@ def _k_means(points: NDArray, n_clusters: int, n_init: int, seed: int) -> NDArra
     among them.
     """
     count = max(_MIN_INITIAL_POINTS, n_init * n_clusters)
-    if len(points) <= count:
-        return np.asarray(KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(points))
-    drawn = np.random.RandomState(seed).permutation(len(points))[:count]
-    first = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points[np.sort(drawn)])
-    last = KMeans(n_clusters, init=first.cluster_centers_, n_init=1)
-    return np.asarray(last.fit_predict(points))
+    first = KMeans(n_clusters, n_init=n_init, random_state=seed)
+    # Threads of OpenMP add to the centers in the order in which they finish, which rounds
+    # differently in every run; and other methods run in other threads meanwhile.
+    with threadpool_limits(limits=1, user_api="openmp"):
+        if len(points) <= count:
+            return np.asarray(first.fit_predict(points))
+        drawn = np.random.RandomState(seed).permutation(len(points))[:count]
+        first.fit(points[np.sort(drawn)])
+        last = KMeans(n_clusters, init=first.cluster_centers_, n_init=1)
+        return np.asarray(last.fit_predict(points))
 
 
 def weighting_of(method: Method) -> EigenvectorWeighting:

@@ -18,6 +18,7 @@ from enhg._validation import (
     check_features,
     check_samples,
     check_whole,
+    kept_samples,
     not_validated,
     validated,
 )
@@ -42,7 +43,9 @@ class Structure(BaseEstimator, ABC):
     preprocessing_ : transformer
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
-        The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
+        The samples of `fit` before preprocessing, read-only. A copy, so that the structure stays
+        the same if X is changed, unless X cannot be written to: of an array of floats that is
+        memory-mapped by mode "r", or made read-only by ``X.setflags(write=False)``, none is made.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         If X is a table whose column names are strings.
@@ -73,7 +76,7 @@ class Structure(BaseEstimator, ABC):
     def _fit(self, X: ArrayLike, build: Callable[[NDArray], None]) -> Self:
         """Check and preprocess the samples, and call `build` with them."""
         self._check_parameters()
-        samples = check_samples(X, min_samples=2)
+        samples = kept_samples(check_samples(X, min_samples=2), X)
         check_features(self, X, reset=True)
         with validated():
             self.preprocessing_ = self._fit_preprocessing(samples)

@@ -100,7 +100,9 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
             transformer = make_preprocessing(name, samples)
             if isinstance(transformer, Smoothing) and transformer.n_steps_ == 0:
                 continue
-            transformed, weight = transformer.transform(samples), sparse_error_weight(transformer)
+            # An array also where scikit-learn is set to make tables of all outputs.
+            transformed = check_samples(transformer.transform(samples))
+            weight = sparse_error_weight(transformer)
             if weight is None or _errors_are_sparse(transformed, weight):
                 scores[name] = _adjusted_modularity(_hypergraph(transformed, weight))
     return scores

@@ -82,7 +82,9 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     preprocessing_ : transformer
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
-        The samples of `fit` before preprocessing. Not a copy where X was an array of floats.
+        The samples of `fit` before preprocessing, read-only. A copy, so that the structure stays
+        the same if X is changed, unless X cannot be written to: of an array of floats that is
+        memory-mapped by mode "r", or made read-only by ``X.setflags(write=False)``, none is made.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         If X is a table whose column names are strings.

@@ -41,6 +41,7 @@ class KNNHypergraph(Structure):
     preprocessing_ : transformer
         Fitted to the samples.
     samples_ : ndarray of shape (n_samples, n_features)
+        The samples of `fit`, read-only. A copy, unless X cannot be written to.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         If X is a table whose column names are strings.
