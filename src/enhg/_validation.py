@@ -52,6 +52,7 @@ def check_samples(
     TypeError
         If X is a sparse matrix.
     """
+    require_unmasked(X, name, parameter)
     if is_unread(X):
         check_unread(X, name, parameter)
         X = np.asarray(X)  # here, since errors of its computation are not those of its values
@@ -68,6 +69,16 @@ def check_samples(
     except ValueError as error:
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
+
+
+def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:
+    """Refuse a masked array with masked entries, which NumPy would take for numbers."""
+    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
+        raise InputError(
+            f"{name} must hold a number everywhere, got {count} masked entries; replace them, for "
+            "example by filled()",
+            parameter=parameter or name,
+        )
 
 
 def sample_dtype(dtype: np.dtype) -> np.dtype:
@@ -267,6 +278,7 @@ def _is_number(value: object) -> bool:
 
 def real_array(values: Any, name: str) -> Any:
     """Return `values` as a NumPy array, or as it is if it is sparse; require real numbers."""
+    require_unmasked(values, name)
     try:
         array = values if sparse.issparse(values) else np.asarray(values)
     except ValueError as error:

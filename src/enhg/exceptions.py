@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Self
 
+from enhg._text import escaped
+
 _MOST_ROWS = 3  # that a warning names
 
 
@@ -16,7 +18,8 @@ class InputError(ValueError):
     Parameters
     ----------
     message : str
-        Line breaks become spaces: the message is one line.
+        Line breaks become spaces, and other characters that a terminal would obey are escaped:
+        names of files may hold any.
     parameter : str, optional
         The parameter of the called function to change.
 
@@ -33,7 +36,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
-        super().__init__(" ".join(message.splitlines()))
+        super().__init__(escaped(" ".join(message.splitlines())))
         self.parameter = parameter
 
 
