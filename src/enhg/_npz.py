@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from math import prod
@@ -188,7 +189,18 @@ def _check_mark(archive: Any, kind: str, version: int) -> None:
 
 def _native(array: NDArray) -> NDArray:
     """An array in the byte order of this machine, which compiled functions need."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    check_text(native)
+    return native
+
+
+def check_text(array: NDArray) -> None:
+    """Require characters of Unicode in an array of text, which has 32 bits of a file for each."""
+    if array.dtype.kind == "U" and array.size:
+        order = array.dtype.str[0]  # "<" or ">"
+        codes = np.ascontiguousarray(array).reshape(-1).view(f"{order}u4")
+        if int(codes.max()) > sys.maxunicode:
+            raise InputError("got text with characters that are none")
 
 
 def _refuse_constant(constant: str) -> None:

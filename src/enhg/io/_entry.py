@@ -10,6 +10,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from enhg._files import check_size
+from enhg._npz import check_text
+from enhg.exceptions import InputError
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,12 @@ class Entry:
     def load(self, where: str) -> NDArray[Any]:
         """Read the array if it fits in memory; `where` is its name in the message of the error."""
         check_size(self.size * self.itemsize + self.extra, self.stored, where)
-        return self.read()
+        array = self.read()
+        try:
+            check_text(array)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        return array
 
 
 Entries = dict[str, Entry]

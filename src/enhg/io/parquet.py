@@ -49,7 +49,7 @@ def read_parquet(path: Path, key: str | None) -> Samples:
         if not n_rows:
             raise InputError(f"{path}: the table must hold at least one sample, got no rows")
         layout = _layout(path, arrow, file.schema_arrow, key)
-        _check_size(path, file.metadata, layout, file_size(stream))
+        check_size(n_rows * (_ROW_BYTES + 8 * len(layout.features)), file_size(stream), str(path))
         names = [str(row) for row in range(n_rows)]
         if layout.name is not None:
             names = ["" if name is None else str(name) for name in _cells(file, layout.name)]
@@ -59,20 +59,6 @@ def read_parquet(path: Path, key: str | None) -> Samples:
         else:
             X = _read_features(path, arrow, file, layout.features)
     return Samples(X, names, None, labels, path)
-
-
-def _check_size(path: Path, metadata: Any, layout: _Layout, stored: int) -> None:
-    """Refuse tables whose columns, or numbers of rows, do not fit in memory."""
-    heads = {layout.lists, *layout.features, layout.name, layout.label}
-    n_bytes = metadata.num_rows * (_ROW_BYTES + 8 * len(layout.features))
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        columns = [group.column(i) for i in range(group.num_columns)]
-        n_bytes += sum(
-            column.total_uncompressed_size
-            for column in columns
-            if column.path_in_schema.split(".")[0] in heads
-        )
-    check_size(n_bytes, stored, str(path))
 
 
 def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
