@@ -125,7 +125,8 @@ def _outcome(action):
     except InputError as error:
         check_message(str(error))
     except TypeError as error:
-        if "parse" not in str(error):  # documented for sparse matrices
+        # Of scikit-learn, for sparse matrices and for objects that are no numbers.
+        if not any(text in str(error) for text in ("parse", "must be a string or a real number")):
             raise
     finally:
         faulthandler.cancel_dump_traceback_later()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MOST_FAILURES = 20
-SECONDS = 30  # for one input, on a busy machine
+SECONDS = 60  # for one input, on a busy machine
 FREE_MEMORY = 256_000_000  # that readers see as free
 GROWTH = 800_000_000  # of the resident memory that one input may cause
 ADDRESS_SPACE = 3_000_000_000  # beside what is mapped at the start

@@ -302,7 +302,25 @@ def test_mat_whose_values_are_more_than_its_shape(tmp_path, small_memory, refuse
     parts = flags + mat_element(5, struct.pack("<2i", 2, 2)) + mat_element(1, b"X")
     packed = zlib.compress(mat_element(14, parts + mat_element(9, bytes(100_000_000))))
     path = write_mat5(tmp_path / "a.mat", mat_element(15, packed)[: 8 + len(packed)])
-    refuses(lambda: read_samples(path), "a compressed variable does not fit in memory")
+    refuses(lambda: read_samples(path), "100000000 bytes for 4 values")
+
+
+def test_mat_values_of_an_unknown_type(tmp_path, refuses):
+    """SciPy looks for the type outside of its table."""
+    flags = mat_element(6, struct.pack("<2I", 6, 0))
+    parts = flags + mat_element(5, struct.pack("<2i", 2, 2)) + mat_element(1, b"X")
+    path = write_mat5(tmp_path / "a.mat", mat_element(14, parts + mat_element(521, bytes(32))))
+    refuses(lambda: read_samples(path), "values of the unknown type 521")
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_text_that_is_none(tmp_path, order, refuses):
+    """NumPy has 32 bits for a character, of which Unicode has fewer."""
+    content = npy_header((6,), f"{order}U1") + np.array([97, 2**31] * 3, f"{order}u4").tobytes()
+    (tmp_path / "a.npy").write_bytes(content)
+    refuses(lambda: read_labels(tmp_path / "a.npy", [*"abcdef"]), "characters that are none")
+    write_npz(tmp_path / "a.npz", {"X.npy": npy_header((6, 4)) + TABLE.tobytes(), "y.npy": content})
+    refuses(lambda: read_samples(tmp_path / "a.npz"), "its labels", "characters that are none")
 
 
 def test_mat_element_that_is_longer_than_the_file(tmp_path, refuses):
@@ -403,7 +421,7 @@ def test_matlab_objects_and_functions(tmp_path, number, kind, refuses):
     ("n_columns", "delimiter"), [(20_000, ","), (20_000, ";"), (20_000, "\t"), (1_000_000, ",")]
 )
 def test_wide_tables(tmp_path, delimiter, n_columns):
-    values = np.arange(2 * n_columns).reshape(2, -1) % 1000
+    values = np.arange(2 * n_columns).reshape(2, -1) % 1000 + 0.125  # 8 letters: a line of 160 kB
     text = "\n".join(delimiter.join(map(str, row)) for row in values.tolist())
     (tmp_path / "a.csv").write_text(text)
     np.testing.assert_array_equal(read_samples(tmp_path / "a.csv").X, values)
