@@ -2,12 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs reproduce clean help
+.PHONY: demo test lint fuzz bench docs reproduce clean help
 
 help:
 	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
 	@echo "make test    tests, doctests, linters, type checker, rules of imports"
 	@echo "make lint    only the linters, type checker and rules of imports"
+	@echo "make fuzz    5000 random inputs for every reader, both learners and the solver; fewer"
+	@echo "             with COUNT=100, one with NAME=npz"
 	@echo "make bench   speed and memory against a matrix product and other libraries, into"
 	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
 	@echo "make docs    the generated pages and images of docs/"
@@ -35,6 +37,9 @@ lint: .venv/extra-dev
 
 test: lint
 	$(BIN)/python -m pytest -n auto --maxprocesses=4
+
+fuzz: .venv/extra-dev
+	$(BIN)/python tests/fuzz --count $(or $(COUNT),5000) $(NAME)
 
 bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from enhg._files import NotRegularError, open_regular
 from enhg._hif import read_hif, write_hif
 from enhg._npz import State, read_archive, write_archive
 from enhg._progress import Progress
@@ -254,10 +255,11 @@ class ImmutableGraph(GraphLike):
 
 def _opened(path: str | os.PathLike[str], requirement: str) -> IO[bytes]:
     try:
-        return open(path, "rb")
+        return open_regular(path)
+    except NotRegularError as error:
+        raise InputError(f"{requirement}, got {error.kind}", parameter="path") from error
     except OSError as error:
-        reasons = {FileNotFoundError: "no such file", IsADirectoryError: "a folder"}
-        reason = reasons.get(type(error), error.strerror)
+        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"{requirement}, got {reason}", parameter="path") from error
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._atomic import atomic_file
+from enhg._files import file_size
 from enhg.exceptions import InputError
 
 State = dict[str, Any]
@@ -122,17 +125,61 @@ def read_archive(stream: IO[bytes], kind: str, version: int) -> State:
     # NumPy reads as far as an array's header says, which can be short of the checksum.
     with zipfile.ZipFile(stream) as members:
         # `write_archive` does not compress: a compressed member can be of any size in memory.
-        if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
-            raise InputError("got a compressed archive")
+        check_members(members, file_size(stream), (zipfile.ZIP_STORED,))
         damaged = members.testzip()
-    if damaged is not None:
-        raise InputError(f"got a damaged {damaged}")
+        if damaged is not None:
+            raise InputError(f"got a damaged {damaged}")
+        _check_arrays(members, file_size(stream))
     stream.seek(0)
     with np.load(stream, allow_pickle=False) as archive:
         _check_mark(archive, kind, version)
         header = json.loads(str(archive["header"]), parse_constant=_refuse_constant)
-        arrays = {name: archive[name] for name in archive.files if name not in _RESERVED}
+        arrays = {name: _native(archive[name]) for name in archive.files if name not in _RESERVED}
     return _nested(header, arrays)
+
+
+def check_members(archive: zipfile.ZipFile, length: int, methods: tuple[int, ...]) -> None:
+    """Require members compressed by these methods that do not share bytes of the file.
+
+    Members that overlap can be of any size together, as those of a method that NumPy does not
+    write can be alone.
+
+    Parameters
+    ----------
+    archive : ZipFile
+    length : int
+        Bytes of the file.
+    methods : tuple of int
+        Numbers of the methods in ZIP files.
+    """
+    members = archive.infolist()
+    if any(member.compress_type not in methods for member in members):
+        stored = methods == (zipfile.ZIP_STORED,)
+        raise InputError(
+            "got a compressed archive"
+            if stored
+            else "got an archive compressed by another method than deflate"
+        )
+    if sum(member.compress_size for member in members) > length:
+        raise InputError("got an archive whose members overlap")
+
+
+def _check_arrays(archive: zipfile.ZipFile, length: int) -> None:
+    """Require members that are arrays of plain values, as large as they say."""
+    for member in archive.infolist():
+        with archive.open(member) as stream:
+            version = np.lib.format.read_magic(stream)
+            require(version == (1, 0), f"member {member.filename}")
+            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+            size = member.file_size - stream.tell()
+        if dtype.hasobject:
+            raise InputError(f"{member.filename} holds objects, which are never loaded")
+        plain = dtype.kind in "buifU" and dtype.itemsize > 0 and min(shape, default=0) >= 0
+        plain = plain and (dtype.kind != "f" or dtype.itemsize in (4, 8))
+        # An array without values could have any number of rows, for which others are made.
+        plain = plain and max(shape, default=0) <= length
+        fits = member.file_size == member.compress_size and prod(shape) * dtype.itemsize == size
+        require(plain and fits, f"member {member.filename}")
 
 
 def _check_mark(archive: Any, kind: str, version: int) -> None:
@@ -143,6 +190,22 @@ def _check_mark(archive: Any, kind: str, version: int) -> None:
             f"got format version {archive['version']} and this enhg reads version {version}: a "
             "newer enhg may have written it"
         )
+
+
+def _native(array: NDArray) -> NDArray:
+    """An array in the byte order of this machine, which compiled functions need."""
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    check_text(native)
+    return native
+
+
+def check_text(array: NDArray) -> None:
+    """Require characters of Unicode in an array of text, which has 32 bits of a file for each."""
+    if array.dtype.kind == "U" and array.size:
+        order = array.dtype.str[0]  # "<" or ">"
+        codes = np.ascontiguousarray(array).reshape(-1).view(f"{order}u4")
+        if int(codes.max()) > sys.maxunicode:
+            raise InputError("got text with characters that are none")
 
 
 def _refuse_constant(constant: str) -> None:

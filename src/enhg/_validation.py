@@ -57,11 +57,11 @@ def check_samples(
     TypeError
         If X is a sparse matrix.
     """
+    require_unmasked(X, name, parameter)
     if is_unread(X):
         check_unread(X, name, parameter)
         X = np.asarray(X)  # here, since errors of its computation are not those of its values
     X = _as_numpy(X, name, parameter or name)
-    _refuse_masked(X, name, parameter or name)
     if isinstance(X, np.ndarray) and X.dtype in _EXACT_IN_SINGLE:
         X = np.asarray(X, dtype=np.float32)
     try:
@@ -75,6 +75,16 @@ def check_samples(
     except ValueError as error:
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
+
+
+def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:
+    """Refuse a masked array with masked entries, which NumPy would take for numbers."""
+    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
+        raise InputError(
+            f"{name} must hold a number everywhere, got {count} masked entries; replace them, for "
+            "example by filled()",
+            parameter=parameter or name,
+        )
 
 
 def sample_dtype(dtype: np.dtype) -> np.dtype:
@@ -104,15 +114,6 @@ def _as_numpy(X: Any, name: str, parameter: str) -> Any:
             "convert it first, a PyTorch tensor by detach(), cpu() or float()",
             parameter=parameter,
         ) from error
-
-
-def _refuse_masked(X: Any, name: str, parameter: str) -> None:
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise InputError(
-            f"{name} must have no masked entries, got {int(np.ma.count_masked(X))}; fill them by "
-            "filled() or leave their samples or features out",
-            parameter=parameter,
-        )
 
 
 def freeze_new(samples: NDArray, X: ArrayLike) -> None:
@@ -335,7 +336,7 @@ def _is_number(value: object) -> bool:
 def real_array(values: Any, name: str) -> Any:
     """Return `values` as a NumPy array, or as it is if it is sparse; require real numbers."""
     values = _as_numpy(values, name, name)
-    _refuse_masked(values, name, name)
+    require_unmasked(values, name)
     try:
         array = values if sparse.issparse(values) else np.asarray(values)
     except ValueError as error:

@@ -24,6 +24,7 @@ _LABELED = 0.05
 _VARIANTS = 24  # photographs that are made of every picture
 _LABELED_PHOTOS = 2  # of every class
 # Pictures that are part of scikit-image and scikit-learn, by class.
+_FORMATS = ("JPEG", "PNG")
 _PICTURES = {
     "cat": ("skimage.data", "chelsea.png"),
     "coffee": ("skimage.data", "coffee.png"),
@@ -78,12 +79,12 @@ def make_photos(folder: Path, seed: int) -> dict[str, str]:
     numbers = rng.permutation(len(classes))
     names = {f"photo-{number:03d}.jpg": str(classes[at]) for at, number in enumerate(numbers)}
     for kind, (package, file) in _PICTURES.items():
-        with files(package).joinpath(file).open("rb") as stream, Image.open(stream) as opened:
-            picture = opened.convert("RGB")
+        with files(package).joinpath(file).open("rb") as stream:
+            picture = Image.open(stream, formats=_FORMATS).convert("RGB")
         own = [name for name, its_kind in names.items() if its_kind == kind]
         for name in own[1:]:
             _vary(picture, rng).save(folder / name, quality=int(rng.integers(70, 95)))
-        with Image.open(folder / own[1]) as copied:
+        with Image.open(folder / own[1], formats=_FORMATS) as copied:
             copied.save(folder / own[0], quality=60)
     return names
 

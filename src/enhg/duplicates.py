@@ -15,7 +15,6 @@ without any shift. Pictures without contrast are compared by their contents only
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,6 +28,7 @@ from scipy.sparse.csgraph import connected_components
 
 from enhg._optional import require
 from enhg.io._base import Photos
+from enhg.io._decoding import open_thumbnail
 
 _SIDE = 32
 _NEIGHBORS = 5  # images compared with each image
@@ -156,7 +156,7 @@ def _pictures(thumbnails: Sequence[bytes]) -> NDArray[np.uint8]:
     Image = require("PIL.Image", "images")
     pictures = np.empty((len(thumbnails), 3, _SIDE, _SIDE), dtype=np.uint8)
     for picture, thumbnail in zip(pictures, thumbnails, strict=True):
-        with Image.open(io.BytesIO(thumbnail)) as image:
+        with open_thumbnail(thumbnail) as image:
             image.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # decoded at reduced scale
             small = image.convert("RGB").resize((_SIDE, _SIDE), Image.Resampling.HAMMING)
         picture[:] = np.asarray(small).transpose(2, 0, 1)

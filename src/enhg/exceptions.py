@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Self
 
+from enhg._text import escaped
+
 _MOST_ROWS = 3  # that a warning names
+_MOST_LETTERS = 2000  # of a message; a value from a file can have any number
 
 
 class InputError(ValueError):
@@ -16,7 +19,8 @@ class InputError(ValueError):
     Parameters
     ----------
     message : str
-        Line breaks become spaces: the message is one line.
+        Line breaks become spaces, and other characters that a terminal would obey are escaped:
+        names of files may hold any.
     parameter : str, optional
         The parameter of the called function to change.
 
@@ -33,8 +37,16 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
-        super().__init__(" ".join(message.splitlines()))
+        super().__init__(_shortened(escaped(" ".join(message.splitlines()))))
         self.parameter = parameter
+
+
+def _shortened(message: str) -> str:
+    """A message that repeats at most a part of a long value."""
+    if len(message) <= _MOST_LETTERS:
+        return message
+    half = _MOST_LETTERS // 2
+    return f"{message[:half]} … {message[-half:]}"
 
 
 class MissingDependencyError(ImportError):

@@ -136,6 +136,29 @@ def test_file_names_that_are_not_valid_text(tmp_path, digits):
     assert b"e\\udcff.npz: no such file" in done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be there")
+def test_names_do_not_reach_the_terminal_as_they_are(tmp_path, digits, run):
+    """In the lines of a run, its warnings and its errors; also in names of the output."""
+    evil = "\x1b]0;title\x07\x1b[31mred\r\nline\x9b2J"
+    renamed = digits.rename(tmp_path / f"{evil}.npz")
+    out = tmp_path / f"{evil}out"
+    result = run("cluster", renamed, "-k", 3, "-o", out)
+    again = run("cluster", renamed, "-k", 3, "-o", out)
+    missing = run("cluster", tmp_path / f"{evil}.npy", "-k", 3, "-o", out)
+    assert (result.exit_code, again.exit_code, missing.exit_code) == (0, 1, 1)
+    for output in (result.output, again.output, missing.output):
+        assert "\\x1b[31mred" in output
+        assert not {mark for mark in output if not mark.isprintable()} - {"\n"}
+    assert not [line for line in result.output.splitlines() if line.startswith("line")]
+
+
+def test_out_is_a_link_to_itself(tmp_path, digits, run):
+    (tmp_path / "out").symlink_to("out")
+    result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "link to itself" in result.output
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_lines_of_progress_give_the_time_left(monkeypatch, capsys):
     seconds = 0.0

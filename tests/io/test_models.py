@@ -283,7 +283,53 @@ def test_pickles_are_refused(saved, tmp_path):
         arrays = dict(archive)
     name = next(name for name, array in arrays.items() if array.shape == (HALF,))
     np.savez(tmp_path / "pickle.npz", **(arrays | {name: np.array([{}], dtype=object)}))
-    assert_refused(tmp_path / "pickle.npz", "allow_pickle=False")
+    assert_refused(tmp_path / "pickle.npz", "objects, which are never loaded")
+
+
+def test_types_that_are_not_those_of_a_model(state, tmp_path):
+    """Each of these would take memory, or be seen when the model is used."""
+    for path, value in (
+        ("state.structure.state.samples_dtype", "f8," * 100_000),
+        ("state.structure.state.parameters.tol", 0.0),
+        ("state.structure.state.parameters.tol", "small"),
+        ("state.parameters.n_clusters", 10**12),
+        ("state.parameters.n_clusters", "many"),
+        ("state.embedding", state["state"]["embedding"].astype(np.float16)),
+        ("state.embedding", state["state"]["embedding"].astype(np.longdouble)),
+        ("state.embedding", np.zeros((10**9, 0))),
+    ):
+        odd = changed(state, path, value)
+        write_archive(tmp_path / "odd.npz", *FORMAT, odd, overwrite=True)
+        with pytest.raises(InputError, match="not a model of this enhg") as caught:
+            load_model(tmp_path / "odd.npz")
+        assert len(str(caught.value)) < 500
+
+
+def test_distributions_that_are_none(tmp_path):
+    file = tmp_path / "model.npz"
+    save_model(MODELS["classes"](), file)
+    with open(file, "rb") as stream:
+        state = read_archive(stream, *FORMAT)
+    right = state["state"]["label_distributions"]
+    for value in (
+        right.astype(np.float32),
+        right.astype(np.float16),
+        right / 2,
+        np.ones((HALF, 4)),
+    ):
+        odd = changed(state, "state.label_distributions", value)
+        write_archive(file, *FORMAT, odd, overwrite=True)
+        assert_refused(file)
+
+
+def test_the_byte_order_of_another_machine(saved, tmp_path):
+    with np.load(saved) as archive:
+        arrays = {
+            name: array.astype(array.dtype.newbyteorder(">")) for name, array in archive.items()
+        }
+    np.savez(tmp_path / "big.npz", **arrays)
+    loaded = load_model(tmp_path / "big.npz")
+    np.testing.assert_array_equal(loaded.predict(X[HALF:]), load_model(saved).predict(X[HALF:]))
 
 
 def changed(state, path, value):

@@ -7,9 +7,13 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from enhg.io import output_folder, read_labels, read_samples, write_table
+from enhg.io.labels import open_labels
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(6, 4))
@@ -50,8 +54,8 @@ def test_hostile_cells_round_trip(tmp_path):
     write_table(path, {"name": HOSTILE, "label": labels, "f": np.arange(25.0)})
     assert read_labels(path, HOSTILE).tolist() == [label.strip() for label in labels]
     samples = read_samples(path)
-    assert samples.names == [name.strip() for name in HOSTILE]
-    assert samples.labels.tolist() == [label.strip() for label in labels]
+    assert samples.names == HOSTILE
+    assert samples.labels.tolist() == labels
     write_table(path, {"label": labels})
     assert read_labels(path, HOSTILE).tolist() == [label.strip() for label in labels]
 
@@ -59,14 +63,54 @@ def test_hostile_cells_round_trip(tmp_path):
 def test_no_cell_is_a_formula(tmp_path):
     path = tmp_path / "a.csv"
     write_table(path, {"=head": HOSTILE, "number": ["-0.5000"] * 25, "value": [-1.5] * 25})
-    with path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as stream:
+    with path.open(newline="", encoding="utf-8-sig") as stream:
         rows = list(csv.reader(stream))
     assert rows[0] == ["'=head", "number", "value"]
     assert [row[1:] for row in rows[1:]] == [["-0.5000", "-1.5"]] * 25  # numbers are left alone
     cells = [row[0] for row in rows[1:]]
     assert not [cell for cell in cells if cell.lstrip(" ")[0] in "=+-@\t\r＝"]
     assert cells[:2] == ["'" + name for name in HOSTILE[:2]]
-    assert cells[11:] == [*HOSTILE[11:22], "'-rf", "'=", "bad\udcff"]  # others as they are
+    assert cells[4:7] == [r"$'\tx'", r"$'\r=x'", "$' =x'"]
+    assert cells[11:15] + cells[17:22] == HOSTILE[11:15] + HOSTILE[17:22]  # others as they are
+    assert cells[15:17] == [r"$'two\nlines'", r"$'two\rlines'"]
+    assert cells[22:] == ["'-rf", "'=", r"$'bad\xff'"]
+
+
+# Names that a system can have: any bytes but "/" and NUL, as Python decodes them.
+FILE_NAMES = st.one_of(
+    st.binary(min_size=1, max_size=40).map(os.fsdecode),
+    st.text(min_size=1, max_size=40),
+    st.text("=+-@$'\\\"nrtux01 \n\r\t,;", min_size=1, max_size=12),
+).filter(lambda name: not set("/\0") & set(name) and name not in {".", ".."})
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(FILE_NAMES, min_size=2, max_size=8, unique=True))
+def test_every_name_of_a_file_round_trips(tmp_path_factory, names):
+    path = tmp_path_factory.getbasetemp() / "names.csv"
+    labels = ["first", *["second"] * (len(names) - 1)]
+    write_table(path, {"name": names, "label": labels})
+    given = open_labels(path)
+    assert given.names == names
+    assert given.labels == labels
+    assert given.match(names).tolist() == labels
+    text = path.read_bytes().decode("utf-8-sig")
+    assert text.count("\r\n") == len(text.splitlines()) == len(names) + 1  # a line for each row
+    assert len(pd.read_csv(path)) == len(names)
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = list(csv.reader(stream))
+    assert [row[1] for row in rows] == ["label", *labels]
+    assert not any(row[0][0] in "=+-@\t\r" and not is_number(row[0]) for row in rows)
+    write_table(path, {"name": names, "f": np.arange(len(names))})
+    assert read_samples(path).names == names
+
+
+def is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def test_infinite_numbers_as_text_are_no_formula(tmp_path):
@@ -259,3 +303,13 @@ def test_optional_files_of_an_earlier_run_are_removed(tmp_path):
         (out / "d" / "mine.txt").write_text("mine")
     left = sorted(path.relative_to(out).as_posix() for path in out.rglob("*"))
     assert left == ["a.csv", "c.csv", "d", "d/1.jpg", "d/mine.txt"]
+
+
+def test_a_link_to_itself(tmp_path, refuses):
+    (tmp_path / "out").symlink_to("out")
+
+    def write():
+        with output_folder(tmp_path / "out"):
+            pass
+
+    refuses(write, "out")

@@ -36,7 +36,7 @@ def test_no_permission(tmp_path, monkeypatch, suffix, refuses):
     def forbidden(*args, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", forbidden)  # the tests may run as root, who may do all
+    monkeypatch.setattr(os, "open", forbidden)  # the tests may run as root, who may do all
     refuses(lambda: read_samples(path), str(path), "no permission")
 
 

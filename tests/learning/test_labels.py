@@ -4,8 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from enhg import Hypergraph, HypergraphClassifier
+from enhg import (
+    ElasticNetHypergraph,
+    Hypergraph,
+    HypergraphClassifier,
+    HypergraphClustering,
+    self_representation,
+)
 from enhg.exceptions import InputError
 from enhg.learning._labels import check_labels, missing_marker
 
@@ -194,3 +201,54 @@ def test_strings_of_numpy_of_any_length():
 def test_labels_of_a_tensor():
     torch = pytest.importorskip("torch")
     check_column(torch.tensor([-1 if n is None else n for n in NUMBERS]), NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["string", "string[pyarrow]", "str", "category", "object", "Int64", "Float64"]
+)
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_labels_of_pandas_with_missing_ones(dtype, as_frame):
+    pd = pytest.importorskip("pandas")
+    first, second = (3, 8) if dtype.endswith("64") else ("cat", "dog")
+    y = pd.Series([first, *[pd.NA] * 8, second], dtype=dtype)
+    model = on(CONNECTED).fit(TEN, y.to_frame().to_numpy() if as_frame else y)
+    assert model.classes_.tolist() == [first, second]
+    assert model.labeled_indices_.tolist() == [0, 9]
+
+
+def test_dates_with_missing_ones():
+    dates = np.array(["2020-01-01", *["NaT"] * 8, "2021-01-01"], dtype="M8[D]")
+    classes, _, labeled = check_labels(dates, TEN)
+    assert (len(classes), labeled.tolist()) == (2, [0, 9])
+
+
+@pytest.mark.parametrize(
+    "y", [[b"a", b"b"] * 5, np.zeros(10, dtype=[("a", int)]), sparse.csr_array(np.ones((10, 1)))]
+)
+def test_labels_that_are_none(y):
+    with pytest.raises(InputError) as caught:
+        check_labels(y, TEN)
+    assert caught.value.parameter == "y"
+
+
+def test_the_mask_of_labels_and_of_samples():
+    y = np.ma.MaskedArray([0] + [5] * 8 + [1], [0] + [1] * 8 + [0])
+    assert on(CONNECTED).fit(TEN, y).classes_.tolist() == [0, 1]
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    masked = np.ma.MaskedArray(X, np.abs(X) > 2)
+    for fit in (
+        HypergraphClustering(2, random_state=0).fit,
+        lambda X: HypergraphClassifier().fit(X, [0, 1] * 10),
+        self_representation,
+        ElasticNetHypergraph().fit,
+    ):
+        with pytest.raises(InputError, match=r"X must hold a number everywhere, got \d+ masked"):
+            fit(masked)
+    plain = HypergraphClustering(2, random_state=0).fit(X)
+    again = HypergraphClustering(2, random_state=0).fit(np.ma.MaskedArray(X))  # nothing masked
+    np.testing.assert_array_equal(plain.labels_, again.labels_)
+    with pytest.raises(InputError, match="masked"):
+        plain.predict(masked)
+    for wrong in (np.ma.MaskedArray([[1.0], [1.0]], [[0], [1]]),):
+        with pytest.raises(InputError, match="incidence must hold a number everywhere"):
+            Hypergraph(wrong)

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
+from enhg._files import resolved
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Reading:
 
 def cache_folder(out: Path, no_cache: bool) -> Path | None:
     """The folder beside the results that keeps features and coefficients for the next run."""
-    return None if no_cache else out.resolve().parent / _CACHE
+    return None if no_cache else resolved(out).parent / _CACHE
 
 
 def list_folder(stages: Stages, reading: Reading) -> None:
@@ -235,10 +236,10 @@ def check_new_file(out: Path, overwrite: bool) -> None:
         raise InputError(
             f"{out}: already exists; set overwrite to replace it", parameter="overwrite"
         )
-    if not out.resolve().parent.is_dir():
+    if not resolved(out).parent.is_dir():
         raise InputError(f"{out.parent}: no such folder")
     try:
-        with TemporaryFile(dir=out.resolve().parent):
+        with TemporaryFile(dir=resolved(out).parent):
             pass
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror})") from error

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from enhg._files import resolved
 from enhg._optional import require
 from enhg.cli import summary
 from enhg.exceptions import InputError
@@ -65,7 +66,7 @@ class Outputs:
                 "them; give their folder as images",
                 parameter="images",
             )
-        if images is not None and out.resolve().is_relative_to(images.resolve()):
+        if images is not None and resolved(out).is_relative_to(resolved(images)):
             raise InputError(
                 f"{out}: must be outside of the folder of the images, {images}, where its pictures "
                 "would be taken for images by the next run",

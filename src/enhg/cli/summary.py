@@ -6,7 +6,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enhg.cli.terminal import printable
+from enhg._text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ def _skipped_rows(figures: InputFigures) -> list[Row]:
     if not figures.skipped:
         return []
     texts = [
-        f"{printable(image.name)} ({image.reason})" for image in figures.skipped[:_MOST_SKIPPED]
+        printable(f"{image.name} ({image.reason})") for image in figures.skipped[:_MOST_SKIPPED]
     ]
     if more := len(figures.skipped) - len(texts):
         texts.append(f"and {more} more")
@@ -87,7 +87,11 @@ def _skipped_rows(figures: InputFigures) -> list[Row]:
 def files_row(out: Path, files: dict[str, str]) -> Row:
     """The line of the files that were written, each with its description."""
     width = max(len(name) for name in files) + 2
-    return "written", "\n".join(f"{out / f'{name:<{width}}'}{text}" for name, text in files.items())
+    lines = [
+        f"{printable(str(out / name))}{' ' * (width - len(name))}{text}"
+        for name, text in files.items()
+    ]
+    return "written", "\n".join(lines)
 
 
 def to_json(run: Run, files: list[str]) -> dict[str, Any]:
@@ -171,15 +175,17 @@ def _input_text(run: Run) -> str:
     figures = run.input
     if figures.description:
         return _images_text(figures)
+    source = printable(figures.source)
     if figures.image_shape is None:
-        return f"{figures.n_samples} of {figures.n_features} features, from {figures.source}"
+        return f"{figures.n_samples} of {figures.n_features} features, from {source}"
     size = "×".join(map(str, figures.image_shape))
-    return f"{figures.n_samples} of {size}, from {figures.source}"
+    return f"{figures.n_samples} of {size}, from {source}"
 
 
 def _images_text(figures: InputFigures) -> str:
     """Images of a folder: their number, what they are compared by and why, what is left out."""
-    lines = [f"{figures.n_samples}, from {figures.source}", f"compared by {figures.description}"]
+    source = printable(figures.source)
+    lines = [f"{figures.n_samples}, from {source}", f"compared by {figures.description}"]
     left_out = []
     if figures.skipped:
         left_out.append(f"{counted(len(figures.skipped), 'image')} could not be read")
@@ -263,14 +269,17 @@ def _sizes_text(run: Run) -> str:
             return f"{counted(sizes[0], _noun(run))} each"
         return f"{min(sizes)} to {max(sizes)} {nouns}"
     named = run.kind == "predict"
-    texts = [f"{group.size} ({group.name})" if named else f"{group.size}" for group in run.groups]
+    texts = [
+        f"{group.size} ({printable(group.name)})" if named else f"{group.size}"
+        for group in run.groups
+    ]
     return f"{', '.join(texts)} {nouns}"
 
 
 def _score_text(run: Run) -> str:
     scores = run.scores
     assert scores is not None
-    against = f"against the labels in {Path(run.input.source).name}"
+    against = f"against the labels in {printable(Path(run.input.source).name)}"
     if scores.accuracy is None:
         return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {against}"
     unlabeled = "" if run.spreading is None else "unlabeled "

@@ -18,6 +18,7 @@ import typer
 from typer.models import OptionInfo
 
 from enhg._progress import bar
+from enhg._text import escaped, printable
 from enhg.exceptions import Advised, InputError, MissingDependencyError
 
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
@@ -71,20 +72,13 @@ def _option_name(parameter: str, info: OptionInfo) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(printable(message), err=True)
+    _echo(printable(message), err=True)
     raise typer.Exit(code)
 
 
-def printable(text: str) -> str:
-    """A text in one line, without characters that a terminal would obey, as in names of files.
-
-    >>> printable("two\\nlines, \\x1b[31mred")
-    'two lines, \\\\x1b[31mred'
-    """
-    line = " ".join(text.split())
-    return "".join(
-        mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in line
-    )
+def _echo(line: str, *, err: bool = False) -> None:
+    """Print a line; the one place where text reaches the terminal, JSON and the version apart."""
+    typer.echo(escaped(line), err=err)
 
 
 @dataclass
@@ -156,7 +150,7 @@ class Stages:
         texts = [self._phrased(w.message) for w in own if issubclass(w.category, UserWarning)]
         for text in dict.fromkeys(" ".join(text.split()) for text in texts):
             self.warnings.append(text)
-            typer.echo(f"warning: {printable(text)}", err=True)
+            _echo(f"warning: {text}", err=True)
 
     def _phrased(self, warning: Warning | str) -> str:
         """The text of a warning, with options in place of the parameters of the library, and names
@@ -182,7 +176,7 @@ class Stages:
 
     def print_error(self, line: str) -> None:
         """Print a line to standard error, also if the run is quiet."""
-        typer.echo(printable(line), err=True)
+        _echo(printable(line), err=True)
 
     def print_rows(self, *rows: tuple[str, str]) -> None:
         """Print a table of names and texts; a text may have several lines."""
@@ -202,7 +196,7 @@ class Stages:
 
     def _print(self, line: str) -> None:
         if not self.quiet and not self.as_json:
-            typer.echo(line)
+            _echo(line)
 
 
 def _line_per_minute(description: str) -> Callable[[int, int], None]:
@@ -225,6 +219,6 @@ def _line_per_minute(description: str) -> Callable[[int, int], None]:
             if done > first:
                 minutes = (time - start) * (total - done) / (done - first) / 60
                 text += f", about {minutes:.0f} min left"
-            typer.echo(text, err=True)
+            _echo(text, err=True)
 
     return update

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._atomic import atomic_file
+from enhg._files import read_regular
 from enhg._optional import require
 from enhg.exceptions import InputError, MissingDependencyError
 from enhg.features._torch_file import read_tensors
@@ -90,7 +91,7 @@ def cache_folder() -> Path:
 
 def _read_cached(file: Path) -> bytes | None:
     try:
-        data = file.read_bytes()
+        data = read_regular(file)
     except OSError:
         return None
     model = data[32:]

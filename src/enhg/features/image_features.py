@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._files import read_regular
 from enhg._npz import require_value
 from enhg._validation import check_whole
 from enhg.exceptions import InputError
@@ -127,7 +128,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
             return Network(_efficientnet.load(), Path(_EFFICIENTNET), **options, n_jobs=self.n_jobs)
         path = self._file()
         with readable(path):
-            data = path.read_bytes()
+            data = read_regular(path)
         return Network(data, path, **options, n_jobs=self.n_jobs)
 
     def _file(self) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._files import NotRegularError
 from enhg.exceptions import InputError, MissingDependencyError
 
 _BLOCK_BYTES = 2e6  # of rows that are read, converted or checked at a time
@@ -113,6 +114,8 @@ def readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: no such file or folder") from error
     except PermissionError as error:
         raise InputError(f"{path}: no permission to read it") from error
+    except NotRegularError as error:
+        raise InputError(f"{path}: must be a regular file, got {error.kind}") from error
     except MemoryError as error:
         raise InputError(f"{path}: does not fit in memory; use fewer samples") from error
     except Exception as error:
@@ -162,12 +165,17 @@ def as_matrix(array: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[int,
             f"width × channels, got {array.ndim} dimension{'' if array.ndim == 1 else 's'}"
         )
     if array.size == 0:
-        raise InputError(f"{where} must hold at least one sample, got {shape_text(array.shape)}")
+        raise no_samples(where, array.shape)
     image_shape = array.shape[1:] if array.ndim > 2 else None
     if image_shape is not None and image_shape[2:] == (1,):
         image_shape = image_shape[:2]
     rows = array.reshape(len(array), -1)
     return np.ascontiguousarray(rows, dtype=kept_dtype(array.dtype)), image_shape
+
+
+def no_samples(where: str, shape: tuple[int, ...]) -> InputError:
+    """Error for an array without values."""
+    return InputError(f"{where} must hold at least one sample, got {shape_text(shape)}")
 
 
 def kept_dtype(dtype: np.dtype) -> np.dtype:

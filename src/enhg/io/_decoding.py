@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +9,12 @@ from hashlib import sha256
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._files import file_size, open_regular
 from enhg._optional import require
 from enhg.exceptions import MissingDependencyError
 from enhg.io._base import Skipped, reason
@@ -123,21 +122,13 @@ def read_header(path: Path) -> Header | Skipped:
 
 
 def open_file(path: Path) -> IO[bytes]:
-    """Open a file that may have become a FIFO or a device since it was listed, without waiting."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags)
-    try:
-        status = os.fstat(descriptor)
-        if not S_ISREG(status.st_mode):
-            raise OSError("not a regular file")
-        if status.st_size == 0:
-            raise OSError("empty file")
-        if status.st_size > MAX_BYTES:
-            raise OSError(f"file larger than {MAX_BYTES / 1e9:g} GB")
-    except OSError:
-        os.close(descriptor)
-        raise
-    return os.fdopen(descriptor, "rb")
+    """Open a file that is neither empty nor of more than `MAX_BYTES`."""
+    stream = open_regular(path)
+    size = file_size(stream)
+    if not 0 < size <= MAX_BYTES:
+        stream.close()
+        raise OSError(f"file larger than {MAX_BYTES / 1e9:g} GB" if size else "empty file")
+    return stream
 
 
 def _open_image(file: IO[bytes]) -> Any:
@@ -241,6 +232,17 @@ def thumbnail_size(size: tuple[int, int]) -> tuple[int, int]:
     scale = min(1.0, THUMBNAIL_SIDE / max(size))
     width, height = (max(1, round(side * scale)) for side in size)
     return width, height
+
+
+def open_thumbnail(data: bytes) -> Image.Image:
+    """A thumbnail as an image; what was read from a cache may be anything, and is taken for JPEG.
+
+    Raises
+    ------
+    OSError
+        If it is no JPEG file.
+    """
+    return require("PIL.Image", "images").open(BytesIO(data), formats=("JPEG",))
 
 
 def to_jpeg(image: Image.Image, quality: int) -> bytes:

@@ -7,13 +7,17 @@ well-known codecs, are opened. Others could unpickle what the folder holds.
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
+from math import prod
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._files import NotRegularError, read_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._base import kept_dtype, row_blocks
@@ -68,7 +72,7 @@ def _metadata(folder: Path) -> dict[str, Any] | None:
     """Metadata of an array or group; None for a folder that is neither."""
     for file in (folder / _NODE, folder / _ARRAY, folder / _GROUP):
         if file.is_file():
-            metadata = json.loads(file.read_bytes())
+            metadata = json.loads(read_regular(file))
             if not isinstance(metadata, dict):
                 raise ValueError(f"{file.name} is no table of names and values")
             return metadata
@@ -82,9 +86,36 @@ def _entry(zarr: Any, folder: Path, metadata: dict[str, Any]) -> Entry:
         dtype = np.dtype(given) if isinstance(given, str) else np.dtype(object)
     except TypeError:  # a type that NumPy has no name for
         dtype = np.dtype(object)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"{folder.name} of shape {shape}")
     version = int(metadata["zarr_format"])
-    load = partial(_load, zarr, folder, version, dtype, _codecs(metadata))
-    return Entry(shape, dtype.kind, str(given), load)
+    read = partial(_load, zarr, folder, version, dtype, _codecs(metadata))
+    # Of samples, the type that they are read as.
+    itemsize = (kept_dtype(dtype) if len(shape) > 1 and dtype.kind in "buif" else dtype).itemsize
+    extra = dtype.itemsize * prod(_chunk_shape(metadata))
+    return Entry(shape, dtype.kind, str(given), read, itemsize, _stored(folder), extra)
+
+
+def _chunk_shape(metadata: dict[str, Any]) -> tuple[int, ...]:
+    """Shape of the parts that are decoded as a whole."""
+    grid = metadata.get("chunk_grid") or {}
+    given = metadata.get("chunks") or (grid.get("configuration") or {}).get("chunk_shape") or ()
+    shape = tuple(int(length) for length in given)
+    if min(shape, default=1) < 1:
+        raise ValueError(f"chunks of shape {shape}")
+    return shape
+
+
+def _stored(folder: Path) -> int:
+    """Bytes of the files of an array; the library would wait for a FIFO among them."""
+    total = 0
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            status = os.stat(os.path.join(parent, name))
+            if not S_ISREG(status.st_mode):
+                raise NotRegularError(status.st_mode)
+            total += status.st_size
+    return total
 
 
 def _codecs(metadata: Any) -> set[str]:
@@ -118,7 +149,7 @@ def _load(zarr: Any, folder: Path, version: int, dtype: np.dtype, codecs: set[st
         return np.asarray(stored[()])
     is_vector = stored.ndim == 1  # labels keep their type
     array = np.empty(stored.shape, stored.dtype if is_vector else kept_dtype(dtype))
-    per_row = dtype.itemsize * int(np.prod(stored.shape[1:]))
+    per_row = dtype.itemsize * prod(stored.shape[1:])
     chunk = (getattr(stored, "shards", None) or stored.chunks)[0]
     for rows in row_blocks(len(array), per_row, max(1, chunk)):
         array[rows] = stored[rows]

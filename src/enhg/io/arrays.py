@@ -6,34 +6,37 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._optional import require
+from enhg._files import file_size, open_regular
+from enhg._npz import check_members
 from enhg.exceptions import InputError
 from enhg.io._base import (
     Samples,
     as_matrix,
     check_numeric,
     kept_dtype,
+    no_samples,
     readable,
     row_blocks,
     shape_text,
     tidy_labels,
 )
 from enhg.io._entry import Entries, Entry
+from enhg.io._hdf5 import hdf5_entries, is_hdf5
+from enhg.io._mat import mat_entries
 from enhg.io._zarr import ZARR_SUFFIX, zarr_entries
 
 ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5", ZARR_SUFFIX)
 DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings", "embedding")
 LABEL_NAMES = ("y", "Y", "labels", "Label", "label", "gnd", "target", "targets")
-
-_HDF5_MARK = b"\x89HDF\r\n\x1a\n"
-_HDF5_PLACES = (0, 512)  # MATLAB writes a text header of 512 bytes before the mark
 
 
 def read_arrays(path: Path, key: str | None) -> Samples:
@@ -51,9 +54,8 @@ def read_arrays(path: Path, key: str | None) -> Samples:
             f"choose one with key, for example {chosen[0]!r}",
             parameter="key",
         )
-    where = f"{path}: array {chosen[0]}" if chosen[0] else f"{path}"
     array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-    X, image_shape = as_matrix(array, where)
+    X, image_shape = as_matrix(array, _where(path, chosen[0]))
     known = [labels for _, labels in parts if labels is not None]
     labels = np.concatenate(known) if len(known) == len(parts) else None
     return Samples(X, names, image_shape, labels, path, recipe=recipe)
@@ -65,10 +67,10 @@ def _beside(path: Path, entries: Entries, count: int) -> tuple[list[str], dict[s
     with readable(path):
         entry = entries.get("names")
         if entry is not None and entry.kind == "U" and entry.shape == (count,):
-            names = entry.load().tolist()
+            names = entry.load(_where(path, "names")).tolist()
         entry = entries.get("recipe")
         if entry is not None and entry.kind == "U" and entry.shape == ():
-            recipe = json.loads(str(entry.load()))
+            recipe = json.loads(str(entry.load(_where(path, "recipe"))))
     return names, recipe if isinstance(recipe, dict) else None
 
 
@@ -101,6 +103,11 @@ def _choose(path: Path, entries: Entries, key: str | None) -> list[str]:
     )
 
 
+def _where(path: Path, name: str) -> str:
+    """File and array, for messages."""
+    return f"{path}: array {name}" if name else f"{path}"
+
+
 def no_named_arrays(path: Path, key: str) -> InputError:
     """Error for a key where there is nothing to choose from."""
     return InputError(
@@ -127,12 +134,16 @@ def _load(path: Path, entries: Entries, name: str) -> tuple[NDArray[Any], NDArra
     When the number of labels is the number of columns (last axis) and not that of rows, columns
     are samples, as in many MATLAB files: the last axis is then moved to the front.
     """
-    entry = entries[name]
-    check_numeric(entry.kind, entry.dtype, f"{path}: array {name}" if name else f"{path}")
+    entry, where = entries[name], _where(path, name)
+    check_numeric(entry.kind, entry.dtype, where)
+    if entry.size == 0:
+        raise no_samples(where, entry.shape)
     label_entry, axis = _find_labels(entries, name)
     with readable(path):
-        array = entry.load()
-        labels = None if label_entry is None else tidy_labels(label_entry.load())
+        array = entry.load(where)
+        labels = None
+        if label_entry is not None:
+            labels = tidy_labels(label_entry.load(f"{where}: its labels"))
     return (np.moveaxis(array, axis, 0) if axis else array), labels
 
 
@@ -163,57 +174,87 @@ def open_entries(path: Path) -> Iterator[Entries]:
             if path.suffix.lower() == ZARR_SUFFIX:
                 entries = zarr_entries(path)
             else:
-                stream = stack.enter_context(path.open("rb"))
+                stream = stack.enter_context(open_regular(path))
                 entries = _LISTERS[path.suffix.lower()](stream, stack)
         yield entries
 
 
 def _npy_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
-    return {"": _npy_entry(stream, lambda: _map_npy(stream))}
+    header = _npy_header(stream)
+    is_mapped = header.is_fortran or _keeps_type(header)
+    itemsize = 0 if is_mapped else kept_dtype(header.dtype).itemsize
+    return {"": _npy_entry(header, lambda: _map_npy(stream), itemsize, file_size(stream))}
 
 
 def _npz_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
     archive = stack.enter_context(ZipFile(stream))
+    check_members(archive, file_size(stream), (ZIP_STORED, ZIP_DEFLATED))
 
-    def entry(member: str) -> Entry:
-        def load() -> NDArray[Any]:
+    def entry(member: ZipInfo) -> Entry:
+        def read() -> NDArray[Any]:
             with archive.open(member) as opened:
-                return _read_npy(opened)
+                return np.lib.format.read_array(opened, allow_pickle=False)
 
         with archive.open(member) as opened:
-            return _npy_entry(opened, load)
+            header = _npy_header(opened)
+        return _npy_entry(header, read, header.dtype.itemsize, member.compress_size)
 
-    members = [member for member in archive.namelist() if member.endswith(".npy")]
-    return {member.removesuffix(".npy"): entry(member) for member in members}
+    members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+    return {member.filename.removesuffix(".npy"): entry(member) for member in members}
 
 
-def _npy_entry(stream: IO[bytes], load: Callable[[], NDArray[Any]]) -> Entry:
+@dataclass(frozen=True)
+class _Header:
+    """What the header of an .npy file says."""
+
+    shape: tuple[int, ...]
+    is_fortran: bool
+    dtype: np.dtype
+
+
+def _npy_header(stream: IO[bytes]) -> _Header:
     """Read the header alone: an array that is not chosen is neither decoded nor checked."""
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     elif version == (2, 0):
-        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+        shape, is_fortran, dtype = np.lib.format.read_array_header_2_0(stream)
     else:  # only records with names outside Latin-1 need a later version
-        return Entry((), "V", "record", load)
-    return Entry(shape, "O" if dtype.hasobject else dtype.kind, str(dtype), load)
+        return _Header((), False, np.dtype([("record", "u1")]))
+    if min(shape, default=0) < 0 or not dtype.itemsize:
+        raise ValueError(f"values of type {dtype} in shape {shape}")
+    return _Header(shape, is_fortran, dtype)
+
+
+def _npy_entry(
+    header: _Header, read: Callable[[], NDArray[Any]], itemsize: int, stored: int
+) -> Entry:
+    dtype = header.dtype
+    kind = "O" if dtype.hasobject else dtype.kind
+    return Entry(header.shape, kind, str(dtype), read, itemsize, stored)
+
+
+def _keeps_type(header: _Header) -> bool:
+    """Whether values stay what they are: labels, text and what samples have as their type."""
+    dtype = header.dtype
+    is_vector = prod(header.shape[1:]) == 1
+    return is_vector or dtype.kind not in "buif" or dtype == kept_dtype(dtype)
 
 
 def _map_npy(stream: IO[bytes]) -> NDArray[Any]:
     """The array of a file as a memory map, or converted block by block where its type changes."""
     stream.seek(0)
-    reader = np.lib.format.read_array_header_1_0
-    if np.lib.format.read_magic(stream) != (1, 0):
-        reader = np.lib.format.read_array_header_2_0
-    shape, is_fortran, dtype = reader(stream)
-    offset = stream.tell()
+    header = _npy_header(stream)
+    shape, dtype, offset = header.shape, header.dtype, stream.tell()
     if 0 in shape or not shape:  # nothing that could be mapped
         return np.fromfile(stream, dtype, 1 if not shape else 0).reshape(shape)
-    mapped = np.memmap(stream, dtype, "r", offset, shape, "F" if is_fortran else "C")
-    per_row = int(np.prod(shape[1:]))
-    if is_fortran or per_row == 1 or dtype.kind not in "buif" or dtype == kept_dtype(dtype):
+    if prod(shape) * dtype.itemsize > file_size(stream) - offset:  # NumPy's product may overflow
+        raise ValueError("shorter than its header says")
+    mapped = np.memmap(stream, dtype, "r", offset, shape, "F" if header.is_fortran else "C")
+    if header.is_fortran or _keeps_type(header):
         return np.asarray(mapped)
     stream.seek(offset)
+    per_row = prod(shape[1:])
     array = np.empty(shape, kept_dtype(dtype))  # not from the map: its pages would stay in memory
     for rows in row_blocks(shape[0], per_row * dtype.itemsize):
         values = np.fromfile(stream, dtype, (rows.stop - rows.start) * per_row)
@@ -221,63 +262,14 @@ def _map_npy(stream: IO[bytes]) -> NDArray[Any]:
     return array
 
 
-def _read_npy(stream: IO[bytes]) -> NDArray[Any]:
-    return np.lib.format.read_array(stream, allow_pickle=False)
-
-
 def _mat_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
-    from scipy.io import loadmat, whosmat
-
-    if _is_hdf5(stream):
-        return _hdf5_entries(stream, stack)
-
-    def entry(name: str, shape: tuple[int, ...], dtype: str) -> Entry:
-        plain = {"double", "single", "logical"}
-        numeric = dtype in plain or dtype.startswith(("int", "uint"))
-        kind = np.dtype({"logical": "bool"}.get(dtype, dtype)).kind if numeric else "O"
-        return Entry(shape, kind, dtype, lambda: loadmat(stream, variable_names=[name])[name])
-
-    return {name: entry(name, shape, dtype) for name, shape, dtype in whosmat(stream)}
-
-
-def _is_hdf5(stream: IO[bytes]) -> bool:
-    """Whether the file is HDF5 (MATLAB v7.3), without h5py, which older files do not need."""
-    marks = []
-    for place in _HDF5_PLACES:
-        stream.seek(place)
-        marks.append(stream.read(len(_HDF5_MARK)))
-    stream.seek(0)
-    return _HDF5_MARK in marks
-
-
-def _hdf5_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
-    """Datasets of an HDF5 file; links to other files are not followed.
-
-    MATLAB (v7.3) writes its arrays column by column, so their axes come out reversed.
-    """
-    h5py = require("h5py", "hdf5")
-    file = stack.enter_context(h5py.File(stream.name, "r"))
-    entries: Entries = {}
-
-    def visit(name: str, item: Any) -> None:
-        if not isinstance(item, h5py.Dataset) or name.startswith("#"):
-            return
-        shape = item.shape or ()
-        matlab = item.attrs.get("MATLAB_class")
-        if matlab is None:
-            entries[name] = Entry(shape, item.dtype.kind, str(item.dtype), lambda: item[()])
-        else:
-            kind = "U" if matlab == b"char" else item.dtype.kind
-            entries[name] = Entry(shape[::-1], kind, str(item.dtype), lambda: item[()].T)
-
-    file.visititems(visit)
-    return entries
+    return hdf5_entries(stream, stack) if is_hdf5(stream) else mat_entries(stream)
 
 
 _LISTERS: dict[str, Callable[[IO[bytes], ExitStack], Entries]] = {
     ".npy": _npy_entries,
     ".npz": _npz_entries,
     ".mat": _mat_entries,
-    ".h5": _hdf5_entries,
-    ".hdf5": _hdf5_entries,
+    ".h5": hdf5_entries,
+    ".hdf5": hdf5_entries,
 }

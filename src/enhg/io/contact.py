@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import unicodedata
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from enhg._atomic import atomic_file
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._base import Photos, reason
+from enhg.io._decoding import open_thumbnail
 from enhg.io.folders import UNLABELED, group_names
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def _title(label: Any) -> str:
 
 
 def _open(thumbnail: bytes) -> Image.Image:
-    Image = require("PIL.Image", "images")
-    with Image.open(io.BytesIO(thumbnail)) as image:
+    with open_thumbnail(thumbnail) as image:
         return image.convert("RGB")
 
 

@@ -307,7 +307,7 @@ def _read_array(path: Path) -> list[str]:
         if entry.kind not in "buifU":
             raise InputError(f"{path}: labels must be numbers or text, got {entry.dtype}")
         with readable(path):
-            array = entry.load()
+            array = entry.load(str(path))
     if array.size != max(array.shape, default=1):
         raise InputError(
             f"{path}: must hold one label per sample, got {array.size} labels of shape "

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._files import open_regular
 from enhg._npz import State, read_archive, require, require_array, write_archive
 from enhg.exceptions import InputError
 from enhg.io._base import readable
@@ -166,7 +167,7 @@ def read_model(path: str | os.PathLike[str]) -> SavedModel:
     """
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: must be a model file, got a folder")
-    with readable(Path(path)), open(path, "rb") as stream:
+    with readable(Path(path)), open_regular(path) as stream:
         try:
             state = read_archive(stream, _FORMAT, _VERSION)
             model = _LEARNERS[state["learner"]].from_state(state["state"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._files import check_size, file_size, open_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, kept_dtype, readable, row_blocks, tidy_labels
@@ -21,6 +23,7 @@ PARQUET_SUFFIXES = (".parquet",)
 _PANDAS_INDEX = "__index_level_0__"  # how pandas heads its row labels
 _BUFFER = 1 << 18  # bytes of a column that are read ahead
 _MAX_ROWS = 1 << 16  # of a batch
+_ROW_BYTES = 64  # of the name of a row, at least
 _N_COLUMNS = 16  # features that are read at a time
 _MAX_NAMED = 8  # columns that a message names
 
@@ -38,7 +41,7 @@ class _Layout:
 def read_parquet(path: Path, key: str | None) -> Samples:
     """Read the samples of a Parquet file, batch by batch; see `enhg.io.read_samples`."""
     arrow, parquet = require("pyarrow", "large"), require("pyarrow.parquet", "large")
-    with readable(path), path.open("rb") as stream:
+    with readable(path), open_regular(path) as stream:
         file = parquet.ParquetFile(
             stream, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
         )
@@ -46,12 +49,13 @@ def read_parquet(path: Path, key: str | None) -> Samples:
         if not n_rows:
             raise InputError(f"{path}: the table must hold at least one sample, got no rows")
         layout = _layout(path, arrow, file.schema_arrow, key)
+        check_size(n_rows * (_ROW_BYTES + 8 * len(layout.features)), file_size(stream), str(path))
         names = [str(row) for row in range(n_rows)]
         if layout.name is not None:
             names = ["" if name is None else str(name) for name in _cells(file, layout.name)]
         labels = None if layout.label is None else _as_labels(_cells(file, layout.label))
         if layout.lists is not None:
-            X = _read_lists(path, arrow, file, layout.lists)
+            X = _read_lists(path, arrow, file, layout.lists, file_size(stream))
         else:
             X = _read_features(path, arrow, file, layout.features)
     return Samples(X, names, None, labels, path)
@@ -140,13 +144,15 @@ def _cells(file: Any, head: str) -> list[Any]:
     return [cell for _, columns in _batches(file, [head]) for cell in columns[head].to_pylist()]
 
 
-def _read_lists(path: Path, arrow: Any, file: Any, head: str) -> NDArray[Any]:
+def _read_lists(path: Path, arrow: Any, file: Any, head: str, stored: int) -> NDArray[Any]:
     X: NDArray[Any] | None = None
     for rows, columns in _batches(file, [head]):
         width = None if X is None else X.shape[1]
         values = _list_rows(path, arrow, head, columns[head], rows.start, width)
         if X is None:
-            X = np.empty((file.metadata.num_rows, values.shape[1]), kept_dtype(values.dtype))
+            shape, dtype = (file.metadata.num_rows, values.shape[1]), kept_dtype(values.dtype)
+            check_size(prod(shape) * dtype.itemsize, stored, f"{path}: column {head}")
+            X = np.empty(shape, dtype)
         X[rows] = values
     assert X is not None  # there is at least one row
     return X

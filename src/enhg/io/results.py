@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from enhg._atomic import atomic_file
+from enhg._files import resolved
 from enhg.exceptions import InputError
 from enhg.io._base import Skipped, reason
 from enhg.io.tables import guarded
@@ -23,8 +24,11 @@ CHECKPOINT = ".checkpoint"
 def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
     """Write a table as .csv, whole or not at all.
 
-    Spreadsheets open it right: it is UTF-8 with a byte order mark, and text that they would run
-    as a formula gets an apostrophe in front, which `read_labels` and `read_samples` take away.
+    Spreadsheets open it right: it is UTF-8 with a byte order mark, every row is one line, and no
+    cell is a formula. Text that would be one (it starts with ``=``, ``+``, ``-`` or ``@`` and is
+    no number) gets an apostrophe in front. Text with line breaks, other control characters, bytes
+    that are not UTF-8, or spaces at its ends is written as shells quote it, ``$'two\\nlines'``.
+    `read_labels` and `read_samples` undo both.
 
     Parameters
     ----------
@@ -46,7 +50,7 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]
         target.parent.mkdir(parents=True, exist_ok=True)
         with (
             atomic_file(target) as part,
-            part.open("w", newline="", encoding="utf-8-sig", errors="surrogateescape") as stream,
+            part.open("w", newline="", encoding="utf-8-sig") as stream,
         ):
             writer = csv.writer(stream)
             for row in (tuple(table), *zip(*table.values(), strict=True)):
@@ -105,7 +109,7 @@ def output_folder(
     ...     print(Path(home, "out", "report.txt").read_text())
     done
     """
-    target = Path(path).resolve()
+    target = resolved(path)
     with _writable(target):
         _check_target(target, overwrite, new)
         existed = target.exists()

@@ -6,7 +6,9 @@ import codecs
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._files import check_size, file_size, open_regular
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, readable, tidy_labels
 
@@ -25,7 +28,16 @@ NAME_HEADS = frozenset(NAME_PREFERENCE)
 _Row = tuple[int, list[str]]
 
 # What spreadsheets run as a formula: also after spaces, and in full width.
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
+# What a cell cannot hold as it is: line breaks and other control characters, half characters,
+# spaces at the ends, which readers of tables remove, and the quotes themselves.
+_CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+_ODD = re.compile(rf"[{_CONTROLS}]|\A\s|\s\Z|\A\$'")
+_ESCAPED = re.compile(rf"[{_CONTROLS}'\\]")
+_ESCAPE = re.compile(r"\\([nrt'\\]|x([0-9a-f]{2})|u([0-9a-f]{4}))")
+_QUOTED = re.compile(rf"\$'((?:[^'\\]|{_ESCAPE.pattern})*)'")
+_LONG = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
+_SHORT = {mark: letter for letter, mark in _LONG.items()}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -74,26 +86,42 @@ def read_rows(path: Path) -> Iterator[_Row]:
     spreadsheets does. A blank line has no cells. Names that are not UTF-8 are kept as surrogate
     escapes. Cells are as they are in the file; `unguarded` gives the text of one.
     """
-    with readable(path):
-        with path.open("rb") as start:
-            wide = start.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+    with readable(path), open_regular(path) as file:
+        check_size(file_size(file), file_size(file), str(path))
+        wide = file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+        file.seek(0)
         encoding = "utf-16" if wide else "utf-8-sig"
-        with path.open(newline="", encoding=encoding, errors="surrogateescape") as stream:
-            delimiter = _delimiter(list(islice(stream, 20)))
-            stream.seek(0)
-            reader = csv.reader(stream, delimiter=delimiter)
-            for cells in reader:
-                yield reader.line_num, cells
+        stream = TextIOWrapper(file, encoding, errors="surrogateescape", newline="")
+        delimiter = _delimiter(list(islice(_lines(path, stream), 20)))
+        stream.seek(0)
+        reader = csv.reader(_lines(path, stream), delimiter=delimiter)
+        for cells in reader:
+            yield reader.line_num, cells
+
+
+def _lines(path: Path, stream: Iterable[str]) -> Iterator[str]:
+    for line in stream:
+        if "\0" in line:
+            raise InputError(
+                f"{path}: must be text, got NUL bytes; UTF-16 must start with a byte order mark"
+            )
+        yield line
 
 
 def guarded(cell: str) -> str:
-    """Text for a cell that a spreadsheet must not run as a formula.
+    """Text for a cell that is one line, and that a spreadsheet must not run as a formula.
 
-    Text that is a number, or does not start like a formula, is left alone.
+    Most text is left alone. What starts like a formula and is no number gets an apostrophe in
+    front. Text with control characters, half characters (bytes of a name that are not UTF-8) or
+    spaces at its ends, and text that starts with ``$'``, is quoted as shells do.
 
     >>> guarded("=1+1"), guarded("-1.5"), guarded("rose")
     ("'=1+1", '-1.5', 'rose')
+    >>> print(guarded("two\\nlines"), guarded("caf\\udce9"))
+    $'two\\nlines' $'caf\\xe9'
     """
+    if _ODD.search(cell):
+        return f"$'{_ESCAPED.sub(_escape, cell)}'"
     if _NUMBER.fullmatch(cell) or not _FORMULA.match(cell.lstrip("'")):
         return cell
     return f"'{cell}"
@@ -102,19 +130,39 @@ def guarded(cell: str) -> str:
 def unguarded(cell: str) -> str:
     """The text that `guarded` made a cell of.
 
-    >>> unguarded("'=1+1"), unguarded("'tis")
-    ('=1+1', "'tis")
+    >>> unguarded("'=1+1"), unguarded("'tis"), unguarded(r"$'two\\nlines'")
+    ('=1+1', "'tis", 'two\\nlines')
     """
+    if quoted := _QUOTED.fullmatch(cell):
+        return _ESCAPE.sub(_unescape, quoted[1])
     return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell.lstrip("'")) else cell
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if match[0] in _SHORT:
+        return f"\\{_SHORT[match[0]]}"
+    if code < 0x80 or 0xDC80 <= code <= 0xDCFF:  # a byte
+        return f"\\x{code & 0xFF:02x}"
+    return f"\\u{code:04x}"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    letter, digits = match[1], match[2] or match[3]
+    if not digits:
+        return _LONG[letter]
+    code = int(digits, 16)
+    return chr(code + 0xDC00 if letter.startswith("x") and code >= 0x80 else code)
 
 
 def _delimiter(lines: list[str]) -> str:
     """First delimiter that splits all lines into one number of cells, else the most frequent."""
     for delimiter in "\t;,":
-        rows = [cells for cells in csv.reader(lines, delimiter=delimiter) if cells]
-        widths = {len(cells) for cells in rows[:-1] or rows}  # the last may be cut in a cell
-        if len(widths) == 1 and widths != {1}:
-            return delimiter
+        with suppress(csv.Error):  # a line that it does not split is too long for a cell
+            widths = [len(cells) for cells in csv.reader(lines, delimiter=delimiter) if cells]
+            distinct = {*(widths[:-1] or widths)}  # the last may be cut in a cell
+            if len(distinct) == 1 and distinct != {1}:
+                return delimiter
     return max(",;\t", key="".join(lines).count)
 
 
@@ -168,10 +216,10 @@ def _read_body(
                 f"{len(cells)}"
             )
         lines.append(line)
-        leads.append(unguarded(cells[layout.lead]).strip())
+        leads.append(unguarded(cells[layout.lead].strip()))
         values.append(_numbers(path, line, [cells[i] for i in layout.features], heads))
         if layout.label is not None:
-            labels.append(unguarded(cells[layout.label]).strip())
+            labels.append(unguarded(cells[layout.label].strip()))
     return lines, leads, labels, values
 
 

@@ -32,7 +32,7 @@ def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArra
     try:
         labels, missing = _parse(y)
         check_consistent_length(samples, labels)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(str(error), parameter="y") from error
     classes, codes = np.unique(labels[~missing], return_inverse=True)
     if len(classes) < 2:
@@ -53,12 +53,14 @@ def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
     if isinstance(y, np.ma.MaskedArray):
         return _parse_masked(y)
     labels: NDArray = column_or_1d(_as_objects(y), warn=True)
-    if labels.dtype.kind == "O" and all(not _is_na(x) and x in (-1, 1) for x in labels):
+    if labels.dtype.kind == "O" and all(_is_either(label) for label in labels):
         labels = labels.astype(int)
     if labels.dtype.kind == "O":
         labels, missing = _parse_objects(labels)
     elif labels.dtype.kind == "U":
         missing = (labels == "") | (labels == "-1")  # NumPy makes strings of ["cat", -1]
+    elif labels.dtype.kind in "mM":
+        missing = np.isnat(labels)
     else:
         missing = _missing_numbers(labels)
     if not missing.all():
@@ -119,10 +121,18 @@ def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
     return filled, missing
 
 
+def _is_either(label: Any) -> bool:
+    """Whether a label is -1 or 1."""
+    return not _is_unknown(label) and label in (-1, 1)
+
+
 def _is_missing(label: Any) -> bool:
-    return label is None or _is_na(label) or label != label or label in _MISSING_OBJECTS
+    return _is_unknown(label) or label in _MISSING_OBJECTS
 
 
-def _is_na(label: Any) -> bool:
-    """Whether a label is the NA of pandas: compared with anything, the result is NA itself."""
-    return not isinstance(label, bool | np.bool_) and (label != label) is label
+def _is_unknown(label: Any) -> bool:
+    """Whether a label is None, or is not equal to itself: NaN, and NA of pandas."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # a comparison with NA is neither true nor false
+        return True

@@ -385,8 +385,10 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         require(len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes")
         n, k = model.graph_.n_vertices, len(classes)
         distributions = require_array(state, "label_distributions", (n, k), "f")
-        inside = (distributions >= 0) & (distributions <= 1)
-        require(bool(inside.all()), "label_distributions")
+        require(distributions.dtype == np.float64, "label_distributions")
+        sums = distributions.sum(axis=1)  # of a sample that no label reaches, 0
+        fits = bool((distributions >= 0).all()) and bool(np.isclose(sums, sums != 0).all())
+        require(fits, "label_distributions")
         labeled = require_indices(state, "labeled_indices", n)
         codes = require_indices(state, "given_codes", k)
         require(len(codes) == len(labeled), "given_codes")

@@ -473,6 +473,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         model.cluster_centers_ = require_array(state, "cluster_centers", (None, None))
         k, m = model.cluster_centers_.shape
         require(k > 0, "cluster_centers")
+        if not model._is_automatic():
+            check_whole("n_clusters", model.n_clusters, 1, n)
         model.n_clusters_ = k
         model.embedding_ = require_array(state, "embedding", (n, m))
         model.labels_ = require_indices(state, "labels", k)

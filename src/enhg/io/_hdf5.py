@@ -1,0 +1,103 @@
+"""Datasets of an HDF5 file (.h5, .hdf5, MATLAB v7.3), from that file alone.
+
+A dataset can have its values in other files (external storage, virtual datasets), and a link can
+lead to another file: these are listed but refused, as another file is not part of the input.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from math import prod
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enhg._files import file_size
+from enhg._optional import require
+from enhg.exceptions import InputError
+from enhg.io._entry import Entries, Entry
+
+_MARK = b"\x89HDF\r\n\x1a\n"
+_PLACES = (0, 512)  # MATLAB writes a text header of 512 bytes before the mark
+_MATLAB_CLASS = "MATLAB_class"
+
+
+def is_hdf5(stream: IO[bytes]) -> bool:
+    """Whether the file is HDF5 (MATLAB v7.3), without h5py, which older files do not need."""
+    marks = []
+    for place in _PLACES:
+        stream.seek(place)
+        marks.append(stream.read(len(_MARK)))
+    stream.seek(0)
+    return _MARK in marks
+
+
+def hdf5_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
+    """Datasets and links of an HDF5 file by name; links are not followed.
+
+    MATLAB (v7.3) writes its arrays column by column, so their axes come out reversed.
+    """
+    h5py = require("h5py", "hdf5")
+    file = stack.enter_context(h5py.File(stream.name, "r"))
+    largest = file_size(stream)
+    entries: Entries = {}
+
+    def visit_link(name: str, link: Any) -> None:
+        if isinstance(link, h5py.ExternalLink):
+            entries[name] = _refused("a link to another file")
+        elif isinstance(link, h5py.SoftLink):
+            entries[name] = _refused("a soft link")
+
+    def visit(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and not name.startswith("#"):
+            entries[name] = _entry(h5py, item, largest)
+
+    file.visititems_links(visit_link)
+    file.visititems(visit)
+    return entries
+
+
+def _refused(what: str) -> Entry:
+    def read() -> NDArray[Any]:
+        raise InputError(f"{what} is never followed")
+
+    return Entry((), "V", f"{what}, which is never followed", read)
+
+
+def _entry(h5py: Any, item: Any, largest: int) -> Entry:
+    if item.external:
+        return _refused("values in another file (external storage)")
+    if item.is_virtual:
+        return _refused("values in other files (a virtual dataset)")
+    shape = (0,) if item.shape is None else item.shape  # None: a dataset that holds nothing
+    matlab = _matlab_class(h5py, item)
+    kind = "U" if matlab == b"char" else item.dtype.kind
+    return Entry(
+        shape if matlab is None else shape[::-1],
+        kind,
+        str(item.dtype),
+        partial(_read, item, matlab is not None),
+        item.dtype.itemsize,
+        min(int(item.id.get_storage_size()), largest),
+        prod(item.chunks or ()) * item.dtype.itemsize if item.chunks else 0,
+    )
+
+
+def _read(item: Any, is_matlab: bool) -> NDArray[Any]:
+    array = np.asarray(item[()])
+    return array.T if is_matlab else array
+
+
+def _matlab_class(h5py: Any, item: Any) -> bytes | None:
+    """MATLAB's name of the type; None for a dataset that MATLAB has not written.
+
+    Only a text in the header of the dataset is read: of texts elsewhere, many could be one.
+    """
+    if _MATLAB_CLASS not in item.attrs:
+        return None
+    attribute = item.attrs.get_id(_MATLAB_CLASS)
+    if attribute.shape != () or attribute.dtype.kind != "S":
+        return None
+    return bytes(item.attrs[_MATLAB_CLASS])
