@@ -40,6 +40,8 @@ class Dictionary:
     gram : ndarray of shape (n_atoms, n_atoms) or (0, 0)
         Gram matrix of the atoms; empty if it does not fit the memory budget.
     norms : ndarray of shape (n_atoms,)
+    counts : ndarray of shape (n_atoms,)
+        Equal atoms that each stands for, in float64.
     error_weight : float, default=0
         γₑ of the atoms I/γₑ, which follow the others and are not stored; 0 for none.
     """
@@ -47,11 +49,16 @@ class Dictionary:
     atoms: NDArray
     gram: NDArray
     norms: NDArray
+    counts: NDArray
     error_weight: float = 0.0
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        return Spectrum.estimate(self.atoms)
+        return Spectrum.estimate(self.atoms, self.counts)
+
+    def without(self, excluded: NDArray) -> NDArray:
+        """The atoms of which none is left for a sample if one is excluded; −1 where some are."""
+        return np.where((excluded >= 0) & (self.counts[excluded] == 1), excluded, -1)
 
     @cached_property
     def explicit(self) -> Dictionary:
@@ -59,7 +66,8 @@ class Dictionary:
         if not self.error_weight:
             return self
         atoms = with_unit_atoms(self.atoms, self.error_weight)
-        return Dictionary(atoms, self.gram[:0, :0], row_norms(atoms))
+        counts = np.concatenate([self.counts, np.ones(atoms.shape[1])])
+        return Dictionary(atoms, self.gram[:0, :0], row_norms(atoms), counts)
 
     def split(self, rows: SolvedRows) -> SolvedRows:
         """Return rows over the explicit dictionary as rows over this one."""
@@ -180,7 +188,7 @@ def solve_block(
     ----------
     samples : ndarray of shape (n_rows, n_features)
     excluded : ndarray of shape (n_rows,)
-        The atom whose coefficient is zero for each sample; −1 for none.
+        The atom that is excluded for each sample, or one of those that it stands for; −1 for none.
     dictionary : Dictionary
     problem : Problem
     tol : float
@@ -256,13 +264,14 @@ def _solve_dense(
     problem = DualProblem(
         samples=block.samples[rows],
         residuals=block.residuals[rows],
-        excluded=block.excluded[rows],
+        excluded=dictionary.without(block.excluded[rows]),
+        own=block.excluded[rows],
         l1=l1,
         ridge=ridge,
         limits=_DUAL_TOL * tol * l1 / explicit.norms.max(),
     )
     spectrum = team.call(lambda: explicit.spectrum)
-    Z, certificate = solve_dual(problem, explicit.atoms, spectrum, buffer, team)
+    Z, certificate = solve_dual(problem, explicit.atoms, explicit.counts, spectrum, buffer, team)
     return dictionary.split(SolvedRows(Z, certificate, l1, ridge))
 
 
@@ -299,6 +308,7 @@ def shared_by(
         mean_square=float(np.mean(dictionary.norms**2)),
         dense_size=int(part * _dense_size(*atoms.shape)) if dual else len(atoms),
         error_weight=float(dictionary.error_weight),
+        counts=_read_only(dictionary.counts),
     )
 
 
@@ -366,6 +376,7 @@ def block_at_zero(
     gammas = problem.gammas(critical, norms)
     floors = np.where(norms > 0, SIGMA_FLOOR * norms, 1.0)
     scales = np.maximum(norms, floors) if problem.loss == "norm" else np.ones(n)
+    problem.check_range(gammas, floors if problem.loss == "norm" else scales, scales)
     n_errors = n if errors else 0
     return _kernels.Block(
         samples=_read_only(samples),
@@ -397,11 +408,11 @@ def _correlate_samples(
     correlations: NDArray,
     team: ThreadTeam,
 ) -> NDArray:
-    """Compute the correlations of all atoms but the excluded with the samples.
+    """Compute the correlations of all atoms but those without a copy left with the samples.
 
     Returns the largest |correlation| of every sample.
     """
-    critical = np.empty(len(samples))
+    critical, without = np.empty(len(samples)), dictionary.without(excluded)
     # Samples that are the atoms excluded for them have their products in the Gram matrix.
     stored = (
         len(dictionary.gram) > 0
@@ -414,7 +425,7 @@ def _correlate_samples(
     def prepare(part: slice) -> None:
         if stored:
             dictionary.gram.take(excluded[part], axis=0, out=correlations[part], mode="clip")
-        critical[part] = largest_correlations(correlations[part], excluded[part])
+        critical[part] = largest_correlations(correlations[part], without[part])
 
     team.map(prepare, row_slices(len(samples), _ROWS_AT_ONCE))
     return critical

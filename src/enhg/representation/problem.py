@@ -29,6 +29,7 @@ from enhg._npz import (
     require_value,
 )
 from enhg._validation import check_choice, check_nonnegative, check_positive
+from enhg.exceptions import InputError
 
 Loss = Literal["norm", "squared"]
 GammaScale = Literal["relative", "absolute"]
@@ -75,10 +76,37 @@ class Problem:
         gammas = np.full(len(critical), float(self.gamma))
         if self.gamma_scale == "relative":
             correlated = critical > 0
-            gammas[correlated] /= critical[correlated]
             if self.loss == "norm":
-                gammas[correlated] *= norms[correlated]
+                critical = critical / np.where(correlated, norms, 1.0)
+            with np.errstate(over="ignore"):  # checked by `check_range`
+                gammas[correlated] /= critical[correlated]
         return gammas
+
+    def check_range(self, gammas: NDArray, least: NDArray, largest: NDArray) -> None:
+        """Raise InputError unless float64 has the penalties s/γᵢ and 2λs/γᵢ of every sample.
+
+        Parameters
+        ----------
+        gammas : ndarray of shape (n_samples,)
+        least, largest : ndarray of shape (n_samples,)
+            Bounds on s.
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            least, largest = least / gammas, largest / gammas
+            ridge = 2 * self.lam * largest
+        wrong = np.flatnonzero(~((least >= np.finfo(float).tiny) & (largest < np.inf)))
+        if len(wrong):
+            raise InputError(
+                "gamma must give l1 penalties within the range of float64 for samples of this "
+                f"scale, got {self.gamma:g}, which gives {least[wrong[0]]:g}",
+                parameter="gamma",
+            )
+        if not (ridge < np.inf).all():
+            raise InputError(
+                "lam must give ridge penalties within the range of float64 for samples of this "
+                f"scale, got {self.lam:g}",
+                parameter="lam",
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
 from enhg.representation._blocks import SolvedRows, with_unit_atoms
+from enhg.representation._copies import Copies, expand
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import Candidates, check_against_all, find_candidates
 from enhg.representation.problem import GammaScale, Loss, Problem, Representation
@@ -148,21 +149,18 @@ def self_representation(
     with ThreadTeam(n_jobs) as team:
         engine = make_scheduler(scheduler, team, memory_budget)
         samples, atoms = _read_data(engine, X, dictionary)
-        excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
-        n_atoms, eliminated = len(atoms), 0.0
-        if error_weight is not None and loss == "squared":
-            eliminated = float(error_weight)
-        elif error_weight is not None:
-            atoms = with_unit_atoms(atoms, error_weight)
-        samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
-        blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
+        samples, atoms = _within_range(samples, atoms, error_weight)
+        copies = Copies.among(samples)
+        copied = copies if atoms is samples else Copies.among(atoms)
+        blocks = _distinct_problem(samples, atoms, copies, copied, problem, tol, error_weight)
         with reporting(progress, "elastic nets") as report:
-            parts = _finished_parts(checkpoint, blocks, error_weight, n_candidates)
+            parts = _finished_parts(checkpoint, samples, atoms, blocks, error_weight, n_candidates)
             if n_candidates is not None:
                 blocks = _with_candidates(blocks, n_candidates, parts, team)
-            rows = _solve(blocks, engine, parts, report)
-    if error_weight is not None and not eliminated:
-        rows = rows.split(n_atoms, error_weight)
+            rows = _solve(blocks, engine, parts, _of_all(report, len(samples)))
+    if error_weight is not None and not blocks.error_weight:
+        rows = rows.split(len(copied.distinct), error_weight)
+    rows = expand(rows, copies, copied, excluded=atoms is samples)
     _warn_of_large_certificates(rows.certificate, tol)
     representation = Representation(
         rows.coefficients,
@@ -170,12 +168,40 @@ def self_representation(
         rows.l1,
         rows.ridge,
         samples,
-        atoms[:n_atoms],
+        atoms,
         rows.errors,
     )
     if n_candidates is None:
         return representation
-    return replace(representation, approximation=check_against_all(representation, excluded))
+    return replace(representation, approximation=check_against_all(representation))
+
+
+def _distinct_problem(
+    samples: NDArray,
+    atoms: NDArray,
+    copies: Copies,
+    copied: Copies,
+    problem: Problem,
+    tol: float,
+    error_weight: float | None,
+) -> BlockProblem:
+    """The problem of distinct samples over distinct atoms."""
+    own = atoms is samples
+    rows, counts = copies.of(samples), copied.counts
+    columns = rows if own else copied.of(atoms)
+    excluded = np.arange(len(rows)) if own else np.full(len(rows), -1)
+    if error_weight is None:
+        return BlockProblem(rows, columns, excluded, counts, problem, tol)
+    if problem.loss == "squared":
+        return BlockProblem(rows, columns, excluded, counts, problem, tol, float(error_weight))
+    columns = with_unit_atoms(columns, error_weight)
+    counts = np.concatenate([counts, np.ones(samples.shape[1])])
+    return BlockProblem(rows, columns, excluded, counts, problem, tol)
+
+
+def _of_all(report: Callable[[int, int], None], n: int) -> Callable[[int, int], None]:
+    """Report the part of the distinct samples that is done as that of all n samples."""
+    return lambda done, total: report(done * n // total, n)
 
 
 def _check_candidates(n_candidates: int | None, loss: Loss, error_weight: float | None) -> None:
@@ -202,6 +228,8 @@ def _with_candidates(
 
 def _finished_parts(
     checkpoint: CheckpointLike,
+    samples: NDArray,
+    atoms: NDArray,
     blocks: BlockProblem,
     error_weight: float | None,
     n_candidates: int | None,
@@ -216,11 +244,11 @@ def _finished_parts(
         "error_weight": None if error_weight is None else float(error_weight),
         "n_candidates": None if n_candidates is None else int(n_candidates),
         "tol": float(blocks.tol),
-        "dictionary": blocks.atoms is not blocks.samples,
+        "dictionary": atoms is not samples,
     }
-    arrays = {"samples": blocks.samples}
-    if blocks.atoms is not blocks.samples:
-        arrays["atoms"] = blocks.atoms
+    arrays = {"samples": samples}
+    if atoms is not samples:
+        arrays["atoms"] = atoms
     return Checkpoint.at(checkpoint).computation("representation", parameters, **arrays)
 
 
@@ -247,24 +275,44 @@ def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, ND
     return samples.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
 
 
-def _within_range(samples: NDArray, atoms: NDArray, unit: float = 0.0) -> tuple[NDArray, NDArray]:
+def _within_range(
+    samples: NDArray, atoms: NDArray, error_weight: float | None = None
+) -> tuple[NDArray, NDArray]:
     """Return samples and atoms in a precision whose range contains sums of their products.
 
-    `unit` is the non-zero of the atoms I/γₑ if they are not stored.
+    Every sample that is not zero counts: where products of small ones became zero, their solutions
+    would be those of other samples.
     """
-    largest = max(unit, *(float(max(A.max(), -A.min())) for A in (samples, atoms)))
     limits = np.finfo(samples.dtype)
     margin = float(samples.shape[1]) / limits.eps
-    if largest == 0 or np.sqrt(limits.tiny * margin) < largest < np.sqrt(limits.max / margin):
-        return samples, atoms
-    if samples.dtype == np.float32:
-        wide = samples.astype(np.float64)
-        return _within_range(wide, wide if atoms is samples else atoms.astype(np.float64), unit)
-    raise InputError(
-        f"X must have products within the range of float64, got a largest entry of {largest:g}; "
-        "scale the samples first",
-        parameter="X",
-    )
+    low, high = np.sqrt(limits.tiny * margin), np.sqrt(limits.max / margin)
+    if error_weight is not None and not low < 1 / error_weight < high:
+        if samples.dtype == np.float64:
+            raise InputError(
+                "error_weight must be within the range of products of float64, got "
+                f"{error_weight:g}",
+                parameter="error_weight",
+            )
+        return _within_range(*_in_float64(samples, atoms), error_weight)
+    for name, A in {"X": samples, "dictionary": atoms}.items():
+        largest = np.maximum(A.max(axis=1), -A.min(axis=1))
+        outside = np.flatnonzero((largest > 0) & ~((low < largest) & (largest < high)))
+        if len(outside) == 0:
+            continue
+        if samples.dtype == np.float32:
+            return _within_range(*_in_float64(samples, atoms), error_weight)
+        row = outside[0]
+        raise InputError(
+            f"{name} must have products within the range of float64, got a largest entry of "
+            f"{largest[row]:g} in row {row}; scale the samples first",
+            parameter=name,
+        )
+    return samples, atoms
+
+
+def _in_float64(samples: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
+    wide = samples.astype(np.float64)
+    return wide, wide if atoms is samples else atoms.astype(np.float64)
 
 
 def _solve(
