@@ -11,7 +11,7 @@ from enhg.exceptions import InputError, MissingDependencyError
 from enhg.preprocessing import SampleNormalizer
 from enhg.representation import _groups
 from enhg.representation import candidates as candidates_module
-from enhg.representation._blocks import SolvedRows
+from enhg.representation._rows import SolvedRows
 from enhg.representation._groups import Groups, stack_in_order
 from enhg.representation._order_kernels import order_by_links
 from enhg.representation._threads import ThreadTeam
@@ -155,7 +155,8 @@ def test_blocks_are_stacked_in_the_order_of_the_samples(with_errors):
     rng = np.random.default_rng(0)
     Z, errors = (sparse.random_array((30, n), density=0.2, rng=rng, format="csr") for n in (50, 4))
     numbers = np.arange(30.0)
-    whole = SolvedRows(Z, numbers, numbers + 100, numbers + 200, errors if with_errors else None)
+    own = errors if with_errors else None
+    whole = SolvedRows(Z, numbers, numbers + 100, numbers + 200, numbers % 2 == 0, own)
     order = rng.permutation(30)
     stacked = stack_in_order([whole.take(part) for part in np.split(order, [7, 8, 20])], order)
     assert (stacked.coefficients != Z).nnz == 0

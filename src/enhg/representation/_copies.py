@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg.preprocessing._arrays import first_equal
-from enhg.representation._blocks import SolvedRows
+from enhg.representation._rows import SolvedRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from enhg._memory import free_memory
 from enhg._validation import check_unread, is_dask_array, is_unread, sample_dtype
 from enhg._version import __version__
 from enhg.exceptions import InputError
-from enhg.representation._blocks import SolvedRows
+from enhg.representation._rows import SolvedRows
 from enhg.representation._sources import MappedFile, ZarrFolder
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import Candidates

@@ -13,7 +13,6 @@ from enhg.representation import _kernels
 from enhg.representation._blocks import (
     FIRST_WORKING_SET,
     Dictionary,
-    SolvedRows,
     block_at_zero,
     correlations_of_rounding,
     largest_correlations,
@@ -23,6 +22,7 @@ from enhg.representation._blocks import (
     solved_rows,
 )
 from enhg.representation._order_kernels import copy_rows
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Problem
 
@@ -191,6 +191,7 @@ def stack_in_order(parts: list[SolvedRows], order: NDArray) -> SolvedRows:
         np.concatenate([part.certificate for part in parts])[position],
         np.concatenate([part.l1 for part in parts])[position],
         np.concatenate([part.ridge for part in parts])[position],
+        np.concatenate([part.at_floor for part in parts])[position],
         None if errors[0] is None else _stack_matrices(errors, order),
     )
 

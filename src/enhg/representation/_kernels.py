@@ -70,7 +70,10 @@ _MAX_REJECTED = 3  # steps with a factor that is rounding
 _PATIENCE = 20  # active set steps without progress, besides one per atom of the support
 _LOST_PIVOT = 16  # pivots below this many units of rounding of the diagonal are zero
 _ROUNDING = 1e-14
+_EPSILON = float(np.finfo(np.float64).eps)
+_CLEARLY = 1e-6  # increase of the objective relative to ‖x‖² that is not rounding
 _LEAST_FALL = 1e-4  # part of σ that a step may leave of it at once
+_GENTLE_FALL = 0.8  # part beyond which steps are not coupled with σ
 _STALE_RIDGE = 0.05  # relative change of the ridge that requires a new factorization
 _LOOSE = 0.1  # violation at which a working set that is about to grow counts as solved
 _LARGE = 1.2  # correlation relative to a beyond which a working set is certain to grow again
@@ -449,16 +452,19 @@ def _objective(penalties, anchor, z, g, shares):
 
 
 @_compile
-def _is_worse(penalties, after, before):
-    """Whether an objective is above another by more than rounding in ‖r‖², or not finite.
+def _is_worse(penalties, Q, z, after, before):
+    """Whether the objective at z is clearly above another, or nothing but rounding.
 
     Where a is below the rounding of the data, factors and exchanges of atoms may be nothing but
     rounding, and steps with them grow without bound.
     """
-    slack = _ROUNDING * penalties.sample_square
-    if penalties.norm_loss:
-        slack = min(np.sqrt(slack), slack / penalties.floor)
-    return not after <= before + slack + _ROUNDING * abs(before)
+    size = 0.0
+    for j in range(z.shape[0]):
+        size += abs(z[j]) * np.sqrt(Q[j, j])
+    if not _EPSILON * size * size <= penalties.sample_square:
+        return True
+    scale = penalties.sample_square
+    return not after <= before + _CLEARLY * (np.sqrt(scale) if penalties.norm_loss else scale)
 
 
 # --- the Cholesky factor of a support --------------------------------------------------------
@@ -707,14 +713,14 @@ def _is_positive(z, g, j):
 
 
 @_inline
-def _couple_sigma(penalties, z, g, shares, factor):
+def _couple_sigma(fall, penalties, z, g, shares, factor):
     """Extend a step at fixed σ by the change of σ along it.
 
     The minimum z(σ) at a fixed σ changes by (Q + bI)⁻¹g/σ per decrease of σ, where g are its
     correlations, and ‖r(z(σ))‖² is A + Bσ² with B = gᵀ(Q + bI)⁻¹g/σ² (exactly without a ridge). The
     step goes to the σ at which both are equal, √(A/(1 − B)): to 0, thus to the floor, if the
     support reconstructs the sample exactly, where steps at fixed σ would decrease it by the factor
-    √B only.
+    √B only. `fall` is the least part of σ that may be left.
     """
     support, step, coupling = factor.support, factor.step, factor.coupling
     size, sigma, square = factor.state.size, penalties.sigma, penalties.sigma**2
@@ -730,7 +736,7 @@ def _couple_sigma(penalties, z, g, shares, factor):
         bend += np.float64(coupling[p]) * coupling[p]
     _solve_upper(factor.U, coupling, size)
     rest, left = square - bend, 1.0 - bend / (sigma * sigma)
-    least = max(penalties.floor / sigma, _LEAST_FALL)
+    least = max(penalties.floor / sigma, fall)
     part = least
     if rest > 0.0:
         part = np.sqrt(rest / left) / sigma if left > 0.0 else np.inf
@@ -740,7 +746,7 @@ def _couple_sigma(penalties, z, g, shares, factor):
 
 
 @_compile
-def _newton_step(coupled, penalties, z, g, shares, factor):
+def _newton_step(coupled, fall, penalties, z, g, shares, factor):
     """Compute the step to the minimum over the support with its present signs (`factor.step`).
 
     With the norm loss this is the minimum at the present σ, a step that always decreases the
@@ -754,7 +760,7 @@ def _newton_step(coupled, penalties, z, g, shares, factor):
     _solve_lower(factor.U, step, size)
     _solve_upper(factor.U, step, size)
     if coupled:
-        _couple_sigma(penalties, z, g, shares, factor)
+        _couple_sigma(fall, penalties, z, g, shares, factor)
 
 
 @_inline
@@ -798,22 +804,23 @@ def _descend(c, z, g, work):
     Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
     shares, w = work.shares, z.shape[0]
     trial, trial_g = work.trial[:w], work.trial_g[:w]
-    coupled = penalties.norm_loss
+    coupled, fall = penalties.norm_loss, _LEAST_FALL
     while True:
         before = _objective(penalties, anchor, z, g, shares)
         coupled = coupled and penalties.sigma > penalties.floor
-        _newton_step(coupled, penalties, z, g, shares, factor)
+        _newton_step(coupled, fall, penalties, z, g, shares, factor)
         length, first = _take_step(z, g, trial, factor)
         _correlate(Q, c, trial, trial_g, work.scratch)
         after = _objective(penalties, anchor, trial, trial_g, shares)
-        if coupled and not after <= before + _ROUNDING * abs(before):
-            coupled = False
-            continue
         if first >= 0 and not after < before:
             _take_part_of_step(z, trial, length, first, factor)
             _correlate(Q, c, trial, trial_g, work.scratch)
             after = _objective(penalties, anchor, trial, trial_g, shares)
-        if _is_worse(penalties, after, before):
+        if coupled and not after <= before + _ROUNDING * abs(before):
+            fall = np.sqrt(fall)
+            coupled = fall < _GENTLE_FALL
+            continue
+        if _is_worse(penalties, Q, trial, after, before):
             _empty_factor(w, factor)
             return False
         _copy(trial, z)
@@ -830,7 +837,8 @@ def _set_back(c, z, g, before, work):
     `work.trial`."""
     penalties, anchor, shares = work.penalties, work.anchor, work.shares
     _correlate(work.Q, c, z, g, work.scratch)
-    if _is_worse(penalties, _objective(penalties, anchor, z, g, shares), before):
+    after = _objective(penalties, anchor, z, g, shares)
+    if _is_worse(penalties, work.Q, z, after, before):
         _copy(work.trial[: z.shape[0]], z)
         _empty_factor(z.shape[0], work.factor)
         _correlate(work.Q, c, z, g, work.scratch)

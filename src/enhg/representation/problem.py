@@ -140,9 +140,15 @@ class Representation:
         Z; row i represents sample i.
     certificate : ndarray of shape (n_samples,)
         Largest violation of the optimality (KKT) conditions of each row over all atoms, relative
-        to its l1 penalty a; 0 is exactly optimal.
+        to its l1 penalty a; 0 is exactly optimal. Infinite for a row that could not be solved,
+        whose coefficients are then zero. With the norm loss the conditions are those of the
+        problem with ‖r‖²/2f + f/2 in place of ‖r‖ below the floor f = 10⁻⁶‖xᵢ‖, where
+        σ counts as f; its objective is above the one of ‖r‖ by at most γᵢf/2.
     l1_penalty, ridge_penalty : ndarray of shape (n_samples,)
         a and b of the squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² that each row solves.
+    at_floor : ndarray of bool of shape (n_samples,)
+        Rows of the norm loss with σ at the floor: the atoms reconstruct these samples exactly, but
+        for the floor. No row with the squared loss.
     samples, dictionary : ndarray
         X and A, in the precision they were solved in.
     sparse_errors : csr_array of shape (n_samples, n_features) or None
@@ -156,6 +162,7 @@ class Representation:
     certificate: NDArray
     l1_penalty: NDArray
     ridge_penalty: NDArray
+    at_floor: NDArray
     samples: NDArray
     dictionary: NDArray
     sparse_errors: sparse.csr_array | None = None
@@ -196,6 +203,7 @@ class Representation:
             "certificate": self.certificate,
             "l1_penalty": self.l1_penalty,
             "ridge_penalty": self.ridge_penalty,
+            "at_floor": self.at_floor,
             "sparse_errors": self.sparse_errors,
             "approximation": None if self.approximation is None else dict(vars(self.approximation)),
         }
@@ -217,6 +225,7 @@ class Representation:
         certificate = require_array(state, "certificate", (n,), "f", finite=False)
         l1_penalty = require_array(state, "l1_penalty", (n,), "f")
         ridge_penalty = require_array(state, "ridge_penalty", (n,), "f")
+        at_floor = require_array(state, "at_floor", (n,), "b")
         require(bool((l1_penalty >= 0).all()), "l1_penalty")
         require(bool((ridge_penalty >= 0).all()), "ridge_penalty")
         errors = require_value(state, "sparse_errors")
@@ -229,6 +238,6 @@ class Representation:
             checked = require_array(part, "certificate", (len(rows),), "f", finite=False)
             approximation = Approximation(rows, checked)
         return cls(
-            coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors,
-            approximation,
+            coefficients, certificate, l1_penalty, ridge_penalty, at_floor, samples, samples,
+            errors, approximation,
         )  # fmt: skip

@@ -20,13 +20,13 @@ from enhg.representation._blocks import (
     FIRST_CAPACITY,
     KEPT_PRODUCTS,
     Dictionary,
-    SolvedRows,
     row_norms,
     row_slices,
     solve_block,
 )
 from enhg.representation._compilation import load_kernel
 from enhg.representation._groups import GroupProblem, Groups, stack_in_order
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates
 from enhg.representation.problem import Problem

@@ -13,8 +13,9 @@ from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
-from enhg.representation._blocks import SolvedRows, with_unit_atoms
+from enhg.representation._blocks import with_unit_atoms
 from enhg.representation._copies import Copies, expand
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import Candidates, check_against_all, find_candidates
 from enhg.representation.problem import GammaScale, Loss, Problem, Representation
@@ -167,6 +168,7 @@ def self_representation(
         rows.certificate,
         rows.l1,
         rows.ridge,
+        rows.at_floor,
         samples,
         atoms,
         rows.errors,
