@@ -87,7 +87,7 @@ def test_three_features(dual_rows):
 def test_duplicates_share_their_weight(always_dual):
     X = np.repeat(samples(60, 20), 3, axis=0)
     result = self_representation(X, gamma=10, lam=50, tol=1e-8)
-    assert sum(always_dual) > 150
+    assert sum(always_dual) > 50  # of 60 distinct samples
     assert violations(X, result.coefficients, 10, 50, "squared", "relative").max() <= 1.1e-8
     Z = result.coefficients.toarray()
     np.testing.assert_allclose(Z[0, 3::3], Z[0, 4::3], atol=1e-7)

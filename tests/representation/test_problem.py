@@ -145,9 +145,7 @@ def test_relative_residual_of_special_samples():
     result = Representation(Z, zeros, zeros, zeros, zeros > 0, X, A)
     # Zero sample, zero coefficients, one of two features reconstructed, exact reconstruction.
     np.testing.assert_allclose(result.relative_residuals, [0, 1, 0.8, 0], rtol=1e-15)
-    zero_sample = Representation(
-        Z[[1]], *[np.zeros(1)] * 3, np.zeros(1, bool), np.zeros((1, 2)), A
-    )
+    zero_sample = Representation(Z[[1]], *[np.zeros(1)] * 3, np.zeros(1, bool), np.zeros((1, 2)), A)
     assert zero_sample.relative_residuals.tolist() == [0.0]
 
 

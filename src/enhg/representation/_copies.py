@@ -1,8 +1,10 @@
 """Copies among samples and atoms: each is solved once.
 
-k equal atoms share their coefficient equally: for their sum t, ‖z‖₁ + λ‖z‖² is at least |t| + λt²/k,
-which is reached by t/k each. One atom with the ridge of t divided by k stands for them. With λ = 0
-any division is optimal, and the same one is chosen. A sample that has copies keeps all but itself.
+k equal atoms share their coefficient equally: for their sum t, ‖z‖₁ + λ‖z‖² is at least
+|t| + λt²/k, which is reached by t/k each. One atom with the ridge of t divided by k stands for
+them. With λ = 0 any division with the signs of t is optimal, and the same one is chosen. A sample
+that has copies keeps all but itself. The optimality conditions of equal atoms are equal, so that
+certificates over the distinct atoms are those over all.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ for kⱼ equal ones has the dual
 
     minimize over r:   φ(r) = ½‖r‖² − xᵀr + Σⱼ kⱼ(|gⱼ| − a)₊² / 2b,   g = Ar
 
-whose solution is the residual, and zⱼ = kⱼ(|gⱼ| − a)₊·sign(gⱼ)/b. φ is differentiable, and piecewise
-quadratic with the Hessian I + AₛᵀKAₛ/b over the support s. It is minimized by conjugate gradients
-with searched step lengths. Where the support contains the part θ of all atoms, θAᵀKA takes the place
-of AₛᵀKAₛ in the preconditioner, which all samples share but for two numbers.
+whose solution is the residual, and zⱼ = kⱼ(|gⱼ| − a)₊·sign(gⱼ)/b. φ is differentiable, and
+piecewise quadratic with the Hessian I + AₛᵀKAₛ/b over the support s. It is minimized by conjugate
+gradients with searched step lengths. Where the support contains the part θ of all atoms, θAᵀKA
+takes the place of AₛᵀKAₛ in the preconditioner, which all samples share but for two numbers.
 
 An iteration of many samples is two products with the matrix A. The gradient bounds the violation of
 the optimality conditions: Aⱼ∇φ(r) is the difference between gⱼ and the correlation of atom j with

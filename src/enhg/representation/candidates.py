@@ -131,19 +131,20 @@ def _unit_rows(X: NDArray) -> NDArray:
     return np.ascontiguousarray(X * inverse_lengths(X)[:, None], dtype=np.float32)
 
 
-def check_against_all(representation: Representation) -> Approximation:
+def check_against_all(representation: Representation, excluded: NDArray) -> Approximation:
     """Check some rows of an approximate representation against all atoms.
 
     Parameters
     ----------
     representation : Representation
+    excluded : ndarray of int of shape (n_samples,)
     """
     n = len(representation.samples)
     rows = np.sort(np.random.RandomState(0).permutation(n)[:_CHECKED])
-    return Approximation(rows, _certificates(representation, rows))
+    return Approximation(rows, _certificates(representation, excluded, rows))
 
 
-def _certificates(representation: Representation, rows: NDArray) -> NDArray:
+def _certificates(representation: Representation, excluded: NDArray, rows: NDArray) -> NDArray:
     """The largest violation of the optimality conditions over all atoms, relative to a.
 
     Products of float32 samples are in float32: their rounding is far below a.
@@ -155,10 +156,10 @@ def _certificates(representation: Representation, rows: NDArray) -> NDArray:
     l1, ridge = representation.l1_penalty[rows], representation.ridge_penalty[rows]
     left = residuals.astype(atoms.dtype)
     largest, by_column = np.zeros(len(rows)), Z.tocsc()
-    own = rows if atoms is representation.samples else np.full(len(rows), -1)
     for start in range(0, len(atoms), _ATOMS_AT_ONCE):
         part = slice(start, min(start + _ATOMS_AT_ONCE, len(atoms)))
         correlations = left @ atoms[part].T
+        own = excluded[rows]
         inside = (own >= part.start) & (own < part.stop)
         correlations[np.flatnonzero(inside), own[inside] - start] = 0
         support = by_column[:, part].tocoo()

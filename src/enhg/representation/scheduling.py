@@ -144,9 +144,7 @@ class BlockProblem:
         gram = np.empty((0, 0), self.atoms.dtype)
         if layout.stores_gram:
             gram = team.gram(self.atoms)
-        return Dictionary(
-            self.atoms, gram, row_norms(self.atoms), self.counts, self.error_weight
-        )
+        return Dictionary(self.atoms, gram, row_norms(self.atoms), self.counts, self.error_weight)
 
     def buffer(self, layout: Layout) -> NDArray:
         """Memory for the solution of one block at a time."""

@@ -80,14 +80,18 @@ def self_representation(
         The problem is solved exactly on these, and `approximation` of the result checks some rows
         against all atoms. None: all atoms.
     tol : float, default=1e-4
-        Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.
+        Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it,
+        which happens where a is close to the rounding of the data.
     memory_budget : int, default=None
         Bytes to use besides the samples and the result; None for half of the free memory. The
         Gram matrix (4 or 8 bytes times n_atoms²) is stored if it fits, which is faster; otherwise
-        each block of samples computes the products it needs. The result is the same within
-        `tol`. Not counted are two square matrices per thread, of the order of the largest working
-        set, and the samples in float64 where float32 does not reach `tol`. Working sets become
-        large only with the norm loss, or with a small ridge or none.
+        each block of samples computes the products it needs. The result is the same to the last
+        bit, on one machine and with one number of threads, for all budgets with room for the Gram
+        matrix and two blocks of 512 samples, and the same within `tol` for all others; so that
+        with None it may change in the last digits where free memory falls below that. Not counted
+        are the distinct samples, if some are equal, two square matrices per thread, of the order
+        of the largest working set, and the samples in float64 where float32 does not reach `tol`.
+        Working sets become large only with the norm loss, or with a small ridge or none.
     n_jobs : int, default=None
         Number of threads; None for all cores. The result does not depend on it beyond rounding,
         but for `n_candidates`: another number of threads may find other candidates.
@@ -114,7 +118,12 @@ def self_representation(
     Notes
     -----
     Divided by γᵢ, the squared problem is ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = 1/γᵢ and b = 2·lam/γᵢ.
-    The norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ with σ = ‖r‖.
+    The norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ with σ = ‖r‖, or σ = 10⁻⁶‖xᵢ‖ where the
+    residual is shorter (`at_floor` of the result).
+
+    Equal samples are solved once, and equal atoms share their coefficient equally. With `lam` > 0
+    this is the only solution; with `lam` = 0 it is the one of smallest l2 norm among those that
+    divide the coefficient otherwise.
 
     Each sample is solved on a working set of atoms, by factorizations of matrices of the order of
     its support. With the squared loss and `lam` > 0, samples whose supports are expected to be
@@ -153,52 +162,45 @@ def self_representation(
         samples, atoms = _within_range(samples, atoms, error_weight)
         copies = Copies.among(samples)
         copied = copies if atoms is samples else Copies.among(atoms)
-        blocks = _distinct_problem(samples, atoms, copies, copied, problem, tol, error_weight)
+        rows, columns = copies.of(samples), copied.of(atoms)
+        if atoms is samples:
+            columns = rows
+        own = np.arange(len(rows)) if dictionary is None else np.full(len(rows), -1)
+        blocks = BlockProblem(rows, columns, own, copied.counts, problem, tol)
+        if error_weight is not None:
+            blocks = _with_errors(blocks, error_weight)
         with reporting(progress, "elastic nets") as report:
             parts = _finished_parts(checkpoint, samples, atoms, blocks, error_weight, n_candidates)
             if n_candidates is not None:
                 blocks = _with_candidates(blocks, n_candidates, parts, team)
-            rows = _solve(blocks, engine, parts, _of_all(report, len(samples)))
+            solved = _solve(blocks, engine, parts, _of_all(report, len(samples)))
     if error_weight is not None and not blocks.error_weight:
-        rows = rows.split(len(copied.distinct), error_weight)
-    rows = expand(rows, copies, copied, excluded=atoms is samples)
-    _warn_of_large_certificates(rows.certificate, tol)
+        solved = solved.split(len(copied.distinct), error_weight)
+    solved = expand(solved, copies, copied, excluded=dictionary is None)
+    _warn_of_large_certificates(solved.certificate, tol)
     representation = Representation(
-        rows.coefficients,
-        rows.certificate,
-        rows.l1,
-        rows.ridge,
-        rows.at_floor,
+        solved.coefficients,
+        solved.certificate,
+        solved.l1,
+        solved.ridge,
+        solved.at_floor,
         samples,
         atoms,
-        rows.errors,
+        solved.errors,
     )
     if n_candidates is None:
         return representation
-    return replace(representation, approximation=check_against_all(representation))
+    excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
+    return replace(representation, approximation=check_against_all(representation, excluded))
 
 
-def _distinct_problem(
-    samples: NDArray,
-    atoms: NDArray,
-    copies: Copies,
-    copied: Copies,
-    problem: Problem,
-    tol: float,
-    error_weight: float | None,
-) -> BlockProblem:
-    """The problem of distinct samples over distinct atoms."""
-    own = atoms is samples
-    rows, counts = copies.of(samples), copied.counts
-    columns = rows if own else copied.of(atoms)
-    excluded = np.arange(len(rows)) if own else np.full(len(rows), -1)
-    if error_weight is None:
-        return BlockProblem(rows, columns, excluded, counts, problem, tol)
-    if problem.loss == "squared":
-        return BlockProblem(rows, columns, excluded, counts, problem, tol, float(error_weight))
-    columns = with_unit_atoms(columns, error_weight)
-    counts = np.concatenate([counts, np.ones(samples.shape[1])])
-    return BlockProblem(rows, columns, excluded, counts, problem, tol)
+def _with_errors(blocks: BlockProblem, error_weight: float) -> BlockProblem:
+    """The problem with sparse errors: eliminated, or as atoms of their own with the norm loss."""
+    if blocks.problem.loss == "squared":
+        return replace(blocks, error_weight=float(error_weight))
+    atoms = with_unit_atoms(blocks.atoms, error_weight)
+    counts = np.concatenate([blocks.counts, np.ones(atoms.shape[1])])
+    return replace(blocks, atoms=atoms, counts=counts)
 
 
 def _of_all(report: Callable[[int, int], None], n: int) -> Callable[[int, int], None]:
