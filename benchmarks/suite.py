@@ -345,6 +345,42 @@ def _matching_lam(X: NDArray, nonzeros: int) -> float:
     raise RuntimeError(f"no lam from 0.1 to 100 000 gives {nonzeros} non-zeros")
 
 
+def copies(options: Options) -> Outcome:
+    """Equal samples among others, compared with as many distinct ones: MNIST, a = b = 0.1"""
+    problem = options.sized(SPARSE)
+    X = problem.samples(options.data)
+    n = len(X)
+    sets = {
+        "distinct": X,
+        "three in five equal": X[np.arange(n) * (np.arange(n) < 2 * n // 5)],
+        "all equal": X[np.zeros(n, int)],
+        "five of each": X[np.arange(n) // 5],
+        "five distinct": X[np.arange(n) % 5],
+    }
+    results = {name: problem.solver(samples)() for name, samples in sets.items()}  # the warm-up
+    solvers = {name: problem.solver(samples) for name, samples in sets.items()}
+    best = measure.best_of_each(solvers, 3)
+    records = [
+        {
+            "samples": n,
+            "set": name,
+            "nonzeros": result.coefficients.nnz / n,
+            "certificate": float(result.certificate.max()),
+            "seconds": best[name],
+            "times_distinct": best[name] / best["distinct"],
+        }
+        for name, result in results.items()
+    ]
+    slowest = max(record["times_distinct"] for record in records)
+    return Outcome(
+        records,
+        [
+            at_most("time with copies, in times of distinct samples", slowest, 2),
+            certified(*records),
+        ],
+    )
+
+
 def memory(options: Options) -> Outcome:
     """Peak resident memory against n, with the Gram matrix stored while it fits, and in blocks"""
     records = []
@@ -445,7 +481,7 @@ BENCHMARKS: dict[str, Callable[[Options], Outcome]] = {
     work.__name__: work
     for work in (
         cold, sparse, medium, faces, norm, errors, threads, large,
-        features, sparsity, dense, memory, stages, choice, photos, growth, full,
+        features, sparsity, dense, copies, memory, stages, choice, photos, growth, full,
         checkpoints, workers, approximate, indices, million, answer, hif,
     )
 }  # fmt: skip

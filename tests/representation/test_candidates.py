@@ -11,9 +11,9 @@ from enhg.exceptions import InputError, MissingDependencyError
 from enhg.preprocessing import SampleNormalizer
 from enhg.representation import _groups
 from enhg.representation import candidates as candidates_module
-from enhg.representation._blocks import SolvedRows
 from enhg.representation._groups import Groups, stack_in_order
 from enhg.representation._order_kernels import order_by_links
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates, find_candidates
 from enhg.representation.scheduling import BlockProblem, Problem
@@ -96,7 +96,14 @@ def test_groups_are_exact_problems_on_their_candidates(nearest, loss, error_weig
         pytest.skip("its atoms are stored, and candidates refused")
     parameters = {"loss": loss, "error_weight": error_weight or None}
     problem = BlockProblem(
-        X, X, OWN, Problem(10.0, 5.0, loss, "relative"), 1e-6, error_weight, nearest
+        X,
+        X,
+        OWN,
+        np.ones(len(X)),
+        Problem(10.0, 5.0, loss, "relative"),
+        1e-6,
+        error_weight,
+        nearest,
     ).of_rows(OWN)  # in float64
     with ThreadTeam(1) as team:
         solved = problem.solve_on_candidates(slice(300, 400), team)
@@ -122,8 +129,9 @@ def test_groups_are_exact_problems_on_their_candidates(nearest, loss, error_weig
 def test_samples_with_large_supports_are_solved_as_blocks(nearest, monkeypatch):
     """The result does not depend on which samples are solved with the Gram matrix alone."""
     problem = BlockProblem(
-        X, X, OWN, Problem(10.0, 5.0, "squared", "relative"), 1e-6, candidates=nearest
-    ).of_rows(OWN)
+        X, X, OWN, np.ones(len(X)), Problem(10.0, 5.0, "squared", "relative"), 1e-6,
+        candidates=nearest,
+    ).of_rows(OWN)  # fmt: skip
     with ThreadTeam(1) as team:
         expected = problem.solve_on_candidates(slice(0, 128), team)
         monkeypatch.setattr(_groups, "_CAPACITY", 40)
@@ -141,8 +149,8 @@ def test_samples_that_correlate_with_no_candidate():
     assert 0 < np.abs(samples[40] @ atoms.T).max() < 1e-6 * np.linalg.norm(samples[40])
     candidates = Candidates(np.arange(64), np.tile(np.arange(4, dtype=np.int32), (64, 1)))
     problem = BlockProblem(
-        samples, atoms, np.full(64, -1), Problem(10.0, 5.0, "squared", "relative"), 1e-4,
-        candidates=candidates,
+        samples, atoms, np.full(64, -1), np.ones(len(atoms)),
+        Problem(10.0, 5.0, "squared", "relative"), 1e-4, candidates=candidates,
     )  # fmt: skip
     with ThreadTeam(1) as team:
         solved = problem.solve_on_candidates(slice(0, 64), team)
@@ -155,7 +163,8 @@ def test_blocks_are_stacked_in_the_order_of_the_samples(with_errors):
     rng = np.random.default_rng(0)
     Z, errors = (sparse.random_array((30, n), density=0.2, rng=rng, format="csr") for n in (50, 4))
     numbers = np.arange(30.0)
-    whole = SolvedRows(Z, numbers, numbers + 100, numbers + 200, errors if with_errors else None)
+    own = errors if with_errors else None
+    whole = SolvedRows(Z, numbers, numbers + 100, numbers + 200, numbers % 2 == 0, own)
     order = rng.permutation(30)
     stacked = stack_in_order([whole.take(part) for part in np.split(order, [7, 8, 20])], order)
     assert (stacked.coefficients != Z).nnz == 0

@@ -208,7 +208,9 @@ def test_zarr_array_is_opened_by_workers(client, tmp_path, scattered):
 
 def block_problem(samples):
     problem = scheduling.Problem(10.0, 5.0, "squared", "relative")
-    return scheduling.BlockProblem(samples, samples, np.arange(len(samples)), problem, 1e-4)
+    return scheduling.BlockProblem(
+        samples, samples, np.arange(len(samples)), np.ones(len(samples)), problem, 1e-4
+    )
 
 
 def test_zarr_array_that_changes(client, tmp_path, scattered):
@@ -336,8 +338,9 @@ def test_checkpoint_does_not_depend_on_where_samples_are(client, tmp_path, scatt
 
 def test_errors_of_workers_arrive(client, monkeypatch):
     problem = scheduling.BlockProblem(
-        X, X[:, :5], np.arange(len(X)), scheduling.Problem(10.0, 5.0, "squared", "relative"), 1e-4
-    )
+        X, X[:, :5], np.arange(len(X)), np.ones(len(X)),
+        scheduling.Problem(10.0, 5.0, "squared", "relative"), 1e-4,
+    )  # fmt: skip
     with pytest.raises(ValueError, match="matmul"):
         list(_dask.DaskWorkers(client).solve(problem, scheduling.Layout(50, 100, False), [0]))
 

@@ -104,7 +104,7 @@ def represented(n=4, m=9, d=6, dtype=np.float64, seed=0):
     X, A = rng.normal(size=(n, d)).astype(dtype), rng.normal(size=(m, d)).astype(dtype)
     Z = sparse.random_array((n, m), density=0.3, rng=rng, format="csr")
     zeros = np.zeros(n)
-    return Representation(Z, zeros, zeros, zeros, X, A)
+    return Representation(Z, zeros, zeros, zeros, zeros > 0, X, A)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -142,10 +142,10 @@ def test_relative_residual_of_special_samples():
     X = np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 5.0]])
     Z = sparse.csr_array([[0.0, 0.0], [0.0, 0.0], [3.0, 0.0], [0.0, 2.5]])
     zeros = np.zeros(4)
-    result = Representation(Z, zeros, zeros, zeros, X, A)
+    result = Representation(Z, zeros, zeros, zeros, zeros > 0, X, A)
     # Zero sample, zero coefficients, one of two features reconstructed, exact reconstruction.
     np.testing.assert_allclose(result.relative_residuals, [0, 1, 0.8, 0], rtol=1e-15)
-    zero_sample = Representation(Z[[1]], *[np.zeros(1)] * 3, np.zeros((1, 2)), A)
+    zero_sample = Representation(Z[[1]], *[np.zeros(1)] * 3, np.zeros(1, bool), np.zeros((1, 2)), A)
     assert zero_sample.relative_residuals.tolist() == [0.0]
 
 
@@ -153,7 +153,8 @@ def test_sparse_errors_are_part_of_the_residuals():
     result = represented()
     errors = sparse.csr_array(result.residuals)
     explained = Representation(
-        result.coefficients, *[np.zeros(4)] * 3, result.samples, result.dictionary, errors
-    )
+        result.coefficients, *[np.zeros(4)] * 3, result.at_floor, result.samples, result.dictionary,
+        errors,
+    )  # fmt: skip
     np.testing.assert_array_equal(explained.relative_residuals, result.relative_residuals)
     assert explained.relative_residuals.min() > 0

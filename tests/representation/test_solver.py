@@ -272,6 +272,20 @@ def test_result_does_not_depend_on_the_memory_budget(dtype):
             self_representation(X, memory_budget=wrong)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["squared", "norm"])
+def test_result_has_the_same_bits_wherever_the_gram_matrix_fits(dtype, loss):
+    X = samples(150, 40, dtype=dtype)
+    results = [
+        self_representation(X, gamma=6, lam=2, loss=loss, memory_budget=budget)
+        for budget in (None, 2**23, 2**26, 2**33)
+    ]
+    for other in results[1:]:
+        np.testing.assert_array_equal(other.coefficients.indices, results[0].coefficients.indices)
+        np.testing.assert_array_equal(other.coefficients.data, results[0].coefficients.data)
+        np.testing.assert_array_equal(other.certificate, results[0].certificate)
+
+
 def test_samples_may_be_memory_mapped(tmp_path):
     X = samples(150, 40, dtype=np.float32)
     X.tofile(tmp_path / "X")

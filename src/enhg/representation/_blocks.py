@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -10,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg._npz import State, require_array, require_sparse, require_value
 from enhg.representation import _kernels
 from enhg.representation._dual import DualProblem, Spectrum, solve_dual
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import SIGMA_FLOOR, Problem
 
@@ -27,6 +26,7 @@ _ROWS_AT_ONCE = 32
 _DUAL_COST, _PASS_COST = 40, 128
 _DENSE_WITH_ERRORS = 0.5  # part of that size with sparse errors, whose working sets cost more
 _DUAL_TOL = 0.8  # part of the tolerance that the gradient may take
+_LAST_BITS = 1e-12  # by which quotients of kernels may differ from those of NumPy
 _ORTHOGONAL = 4  # units of rounding below which a correlation counts as zero
 
 
@@ -40,6 +40,8 @@ class Dictionary:
     gram : ndarray of shape (n_atoms, n_atoms) or (0, 0)
         Gram matrix of the atoms; empty if it does not fit the memory budget.
     norms : ndarray of shape (n_atoms,)
+    counts : ndarray of shape (n_atoms,)
+        Equal atoms that each stands for, in float64.
     error_weight : float, default=0
         γₑ of the atoms I/γₑ, which follow the others and are not stored; 0 for none.
     """
@@ -47,11 +49,16 @@ class Dictionary:
     atoms: NDArray
     gram: NDArray
     norms: NDArray
+    counts: NDArray
     error_weight: float = 0.0
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        return Spectrum.estimate(self.atoms)
+        return Spectrum.estimate(self.atoms, self.counts)
+
+    def without(self, excluded: NDArray) -> NDArray:
+        """The atoms of which none is left for a sample if one is excluded; −1 where some are."""
+        return np.where((excluded >= 0) & (self.counts[excluded] == 1), excluded, -1)
 
     @cached_property
     def explicit(self) -> Dictionary:
@@ -59,106 +66,12 @@ class Dictionary:
         if not self.error_weight:
             return self
         atoms = with_unit_atoms(self.atoms, self.error_weight)
-        return Dictionary(atoms, self.gram[:0, :0], row_norms(atoms))
+        counts = np.concatenate([self.counts, np.ones(atoms.shape[1])])
+        return Dictionary(atoms, self.gram[:0, :0], row_norms(atoms), counts)
 
     def split(self, rows: SolvedRows) -> SolvedRows:
         """Return rows over the explicit dictionary as rows over this one."""
         return rows.split(len(self.atoms), self.error_weight) if self.error_weight else rows
-
-
-@dataclass(frozen=True, eq=False)
-class SolvedRows:
-    """Rows of Z with their certificates, penalties and, if there are any, sparse errors."""
-
-    coefficients: sparse.csr_array
-    certificate: NDArray
-    l1: NDArray
-    ridge: NDArray
-    errors: sparse.csr_array | None = None
-
-    def replace(self, positions: NDArray, other: SolvedRows) -> SolvedRows:
-        """Return these rows with those at `positions` taken from `other`."""
-        order = np.arange(len(self.l1))
-        order[positions] = len(order) + np.arange(len(positions))
-        return SolvedRows.stack([self, other]).take(order)
-
-    def take(self, order: NDArray) -> SolvedRows:
-        """Return the rows in another order."""
-        return SolvedRows(
-            self.coefficients[order],
-            self.certificate[order],
-            self.l1[order],
-            self.ridge[order],
-            None if self.errors is None else self.errors[order],
-        )
-
-    def over(self, columns: NDArray, starts: NDArray | int, n_atoms: int) -> SolvedRows:
-        """Return rows over some of the atoms as rows over all of them.
-
-        Parameters
-        ----------
-        columns : ndarray of int
-            Atoms, sorted among those of a row.
-        starts : ndarray of int of shape (n_rows,) or int
-            Where the atoms of a row start in `columns`.
-        n_atoms : int
-        """
-        Z, kind = self.coefficients, sparse.get_index_dtype(maxval=n_atoms)
-        if isinstance(starts, np.ndarray):
-            starts = np.repeat(starts, np.diff(Z.indptr))
-        indices = columns.astype(kind).take(Z.indices + starts)
-        wide = sparse.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], n_atoms))
-        return SolvedRows(wide, self.certificate, self.l1, self.ridge, self.errors)
-
-    def split(self, n_atoms: int, error_weight: float) -> SolvedRows:
-        """Return these rows over the atoms [A, I/γₑ] as coefficients of A and sparse errors."""
-        return SolvedRows(
-            sparse.csr_array(self.coefficients[:, :n_atoms]),
-            self.certificate,
-            self.l1,
-            self.ridge,
-            sparse.csr_array(self.coefficients[:, n_atoms:]) / float(error_weight),
-        )
-
-    def to_state(self) -> State:
-        """Everything that `from_state` needs."""
-        return {
-            "coefficients": self.coefficients,
-            "certificate": self.certificate,
-            "l1": self.l1,
-            "ridge": self.ridge,
-            "errors": self.errors,
-        }
-
-    @classmethod
-    def from_state(cls, state: State, shape: tuple[int, int]) -> SolvedRows:
-        """Make rows of coefficients of a shape from the state of others."""
-        n, errors = shape[0], require_value(state, "errors")
-        return cls(
-            require_sparse(state, "coefficients", shape),
-            require_array(state, "certificate", (n,), "f", finite=False),
-            require_array(state, "l1", (n,), "f"),
-            require_array(state, "ridge", (n,), "f"),
-            None if errors is None else require_sparse(state, "errors", (n, None)),
-        )
-
-    @classmethod
-    def stack(cls, parts: Iterable[SolvedRows]) -> SolvedRows:
-        parts = list(parts)
-        if len(parts) == 1:
-            return parts[0]
-        errors = [part.errors for part in parts if part.errors is not None]
-        return cls(
-            _stack([part.coefficients for part in parts]),
-            np.concatenate([part.certificate for part in parts]),
-            np.concatenate([part.l1 for part in parts]),
-            np.concatenate([part.ridge for part in parts]),
-            _stack(errors) if errors else None,
-        )
-
-
-def _stack(parts: list[sparse.csr_array]) -> sparse.csr_array:
-    return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def solve_block(
@@ -180,7 +93,7 @@ def solve_block(
     ----------
     samples : ndarray of shape (n_rows, n_features)
     excluded : ndarray of shape (n_rows,)
-        The atom whose coefficient is zero for each sample; −1 for none.
+        The atom that is excluded for each sample, or one of those that it stands for; −1 for none.
     dictionary : Dictionary
     problem : Problem
     tol : float
@@ -256,14 +169,16 @@ def _solve_dense(
     problem = DualProblem(
         samples=block.samples[rows],
         residuals=block.residuals[rows],
-        excluded=block.excluded[rows],
+        excluded=dictionary.without(block.excluded[rows]),
+        own=block.excluded[rows],
         l1=l1,
         ridge=ridge,
         limits=_DUAL_TOL * tol * l1 / explicit.norms.max(),
     )
     spectrum = team.call(lambda: explicit.spectrum)
-    Z, certificate = solve_dual(problem, explicit.atoms, spectrum, buffer, team)
-    return dictionary.split(SolvedRows(Z, certificate, l1, ridge))
+    Z, certificate = solve_dual(problem, explicit.atoms, explicit.counts, spectrum, buffer, team)
+    rows = SolvedRows(Z, certificate, l1, ridge, np.zeros(len(l1), bool))
+    return dictionary.split(rows.finite())
 
 
 def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
@@ -299,6 +214,7 @@ def shared_by(
         mean_square=float(np.mean(dictionary.norms**2)),
         dense_size=int(part * _dense_size(*atoms.shape)) if dual else len(atoms),
         error_weight=float(dictionary.error_weight),
+        counts=_read_only(dictionary.counts),
     )
 
 
@@ -364,8 +280,11 @@ def block_at_zero(
     """
     n, n_features = samples.shape
     gammas = problem.gammas(critical, norms)
-    floors = np.where(norms > 0, SIGMA_FLOOR * norms, 1.0)
-    scales = np.maximum(norms, floors) if problem.loss == "norm" else np.ones(n)
+    floors, scales = np.zeros(n), np.ones(n)
+    if problem.loss == "norm":
+        floors = np.where(norms > 0, SIGMA_FLOOR * norms, 1.0)
+        scales = np.maximum(norms, floors)
+    problem.check_range(gammas, floors if problem.loss == "norm" else scales, scales)
     n_errors = n if errors else 0
     return _kernels.Block(
         samples=_read_only(samples),
@@ -397,11 +316,11 @@ def _correlate_samples(
     correlations: NDArray,
     team: ThreadTeam,
 ) -> NDArray:
-    """Compute the correlations of all atoms but the excluded with the samples.
+    """Compute the correlations of all atoms but those without a copy left with the samples.
 
     Returns the largest |correlation| of every sample.
     """
-    critical = np.empty(len(samples))
+    critical, without = np.empty(len(samples)), dictionary.without(excluded)
     # Samples that are the atoms excluded for them have their products in the Gram matrix.
     stored = (
         len(dictionary.gram) > 0
@@ -414,7 +333,7 @@ def _correlate_samples(
     def prepare(part: slice) -> None:
         if stored:
             dictionary.gram.take(excluded[part], axis=0, out=correlations[part], mode="clip")
-        critical[part] = largest_correlations(correlations[part], excluded[part])
+        critical[part] = largest_correlations(correlations[part], without[part])
 
     team.map(prepare, row_slices(len(samples), _ROWS_AT_ONCE))
     return critical
@@ -479,7 +398,8 @@ def solved_rows(block: _kernels.Block, n_atoms: int) -> SolvedRows:
         errors = sparse.csr_array(
             (block.errors[used], indices, _row_starts(used)), shape=used.shape
         )
-    return SolvedRows(Z, block.certificates, block.l1, block.ridge, errors)
+    at_floor = block.l1 <= (1 + _LAST_BITS) * block.floors / block.gammas
+    return SolvedRows(Z, block.certificates, block.l1, block.ridge, at_floor, errors).finite()
 
 
 def _row_starts(used: NDArray) -> NDArray:

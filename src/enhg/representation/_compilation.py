@@ -41,7 +41,7 @@ def load_kernel(dtype: np.dtype) -> None:
 def compile_kernel(dtype: str) -> None:
     """Compile the kernel for samples of a type by solving a small problem."""
     X = np.random.default_rng(0).random((8, 5)).astype(dtype)
-    dictionary = Dictionary(X, X @ X.T, row_norms(X), 0.0)
+    dictionary = Dictionary(X, X @ X.T, row_norms(X), np.ones(8))
     problem = Problem(10.0, 5.0, "squared", "relative")
     with ThreadTeam(1) as team:
         solve_block(X, np.arange(8), dictionary, problem, 1e-4, np.empty((16, 8), dtype), team)

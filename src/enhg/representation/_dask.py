@@ -20,7 +20,7 @@ from enhg._memory import free_memory
 from enhg._validation import check_unread, is_dask_array, is_unread, sample_dtype
 from enhg._version import __version__
 from enhg.exceptions import InputError
-from enhg.representation._blocks import SolvedRows
+from enhg.representation._rows import SolvedRows
 from enhg.representation._sources import MappedFile, ZarrFolder
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import Candidates
@@ -114,7 +114,7 @@ class DaskWorkers:
         shared = problem.atoms is problem.samples
         samples = self._send(problem.samples)
         atoms = None if shared else self._send(problem.atoms)
-        others = [self._send(problem.excluded)]
+        others = [self._send(problem.excluded), self._send(problem.counts)]
         if problem.candidates is not None:
             others += [self._send(problem.candidates.order), self._send(problem.candidates.nearest)]
         pending = {
@@ -180,11 +180,12 @@ class _Open:
         samples: NDArray,
         atoms: NDArray | None,
         excluded: NDArray,
+        counts: NDArray,
         *candidates: NDArray,
     ) -> None:
         atoms = samples if atoms is None else atoms
         self.problem = BlockProblem(
-            samples, atoms, excluded, task.problem, task.tol, task.error_weight,
+            samples, atoms, excluded, counts, task.problem, task.tol, task.error_weight,
             Candidates(*candidates) if candidates else None,
         )  # fmt: skip
         self.layout = task.layout

@@ -1,13 +1,14 @@
 """Elastic nets with many non-zeros: iterations of d unknowns on many samples at once.
 
-With a ridge b > 0 the problem ½‖x − Aᵀz‖² + a‖z‖₁ + (b/2)‖z‖² has the dual
+With a ridge b > 0 the problem ½‖x − Aᵀz‖² + a‖z‖₁ + ½ Σⱼ (b/kⱼ)zⱼ² over atoms of which each stands
+for kⱼ equal ones has the dual
 
-    minimize over r:   φ(r) = ½‖r‖² − xᵀr + Σⱼ (|gⱼ| − a)₊² / 2b,   g = Ar
+    minimize over r:   φ(r) = ½‖r‖² − xᵀr + Σⱼ kⱼ(|gⱼ| − a)₊² / 2b,   g = Ar
 
-whose solution is the residual, and z = (|g| − a)₊·sign(g)/b. φ is differentiable, and piecewise
-quadratic with the Hessian I + AₛᵀAₛ/b over the support s. It is minimized by conjugate gradients
-with searched step lengths. Where the support contains the part θ of all atoms, θAᵀA takes the place
-of AₛᵀAₛ in the preconditioner, which all samples share but for two numbers.
+whose solution is the residual, and zⱼ = kⱼ(|gⱼ| − a)₊·sign(gⱼ)/b. φ is differentiable, and
+piecewise quadratic with the Hessian I + AₛᵀKAₛ/b over the support s. It is minimized by conjugate
+gradients with searched step lengths. Where the support contains the part θ of all atoms, θAᵀKA
+takes the place of AₛᵀKAₛ in the preconditioner, which all samples share but for two numbers.
 
 An iteration of many samples is two products with the matrix A. The gradient bounds the violation of
 the optimality conditions: Aⱼ∇φ(r) is the difference between gⱼ and the correlation of atom j with
@@ -38,7 +39,7 @@ _ATOMS_AT_ONCE = 512
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Largest eigenvalues of AᵀA, with eigenvectors, and the mean of the others.
+    """Largest eigenvalues of AᵀKA, with eigenvectors, and the mean of the others.
 
     They need not be exact: they determine a preconditioner.
     """
@@ -48,21 +49,21 @@ class Spectrum:
     rest: float
 
     @classmethod
-    def estimate(cls, atoms: NDArray) -> Self:
+    def estimate(cls, atoms: NDArray, counts: NDArray) -> Self:
         """Estimate the spectrum by power steps on a random subspace."""
-        d = atoms.shape[1]
+        d, weights = atoms.shape[1], counts[:, np.newaxis].astype(atoms.dtype)
         k = min(*atoms.shape, _N_EIGENVECTORS)
         basis = np.random.default_rng(_SEED).standard_normal((d, k)).astype(atoms.dtype)
         for _ in range(_POWER_STEPS):
-            basis = np.linalg.qr(atoms.T @ (atoms @ basis))[0]
-        image = atoms @ basis
+            basis = np.linalg.qr(atoms.T @ (weights * (atoms @ basis)))[0]
+        image = np.sqrt(weights) * (atoms @ basis)
         values, rotation = np.linalg.eigh(image.T @ image)
-        total = np.einsum("ij,ij->", atoms, atoms, dtype=np.float64)
+        total = np.einsum("ij,ij,i->", atoms, atoms, counts, dtype=np.float64)
         rest = max(float(total - values.sum()), 0.0) / max(d - k, 1)
         return cls(np.maximum(values, 0.0), basis @ rotation, rest)
 
     def precondition(self, gradients: NDArray, scales: NDArray) -> NDArray:
-        """Return (I + tAᵀA)⁻¹ times the gradient of every row, with t of that row."""
+        """Return (I + tAᵀKA)⁻¹ times the gradient of every row, with t of that row."""
         scales = scales[:, np.newaxis].astype(gradients.dtype)
         rest = 1 / (1 + scales * gradients.dtype.type(self.rest))
         inner = (gradients @ self.vectors) * (1 / (1 + scales * self.values) - rest)
@@ -85,6 +86,8 @@ class DualProblem(NamedTuple):
         The samples, and the residuals to start at.
     excluded : ndarray of shape (n_rows,)
         The atom whose coefficient is zero for each sample; −1 for none.
+    own : ndarray of shape (n_rows,)
+        The atom that stands for one less than for others; −1 for none.
     l1, ridge : ndarray of shape (n_rows,)
         a and b > 0 of every sample.
     limits : ndarray of shape (n_rows,)
@@ -94,6 +97,7 @@ class DualProblem(NamedTuple):
     samples: NDArray
     residuals: NDArray
     excluded: NDArray
+    own: NDArray
     l1: NDArray
     ridge: NDArray
     limits: NDArray
@@ -115,7 +119,12 @@ class _State(NamedTuple):
 
 
 def solve_dual(
-    problem: DualProblem, atoms: NDArray, spectrum: Spectrum, buffer: NDArray, team: ThreadTeam
+    problem: DualProblem,
+    atoms: NDArray,
+    counts: NDArray,
+    spectrum: Spectrum,
+    buffer: NDArray,
+    team: ThreadTeam,
 ) -> DualRows:
     """Solve the squared problems of many samples.
 
@@ -125,6 +134,8 @@ def solve_dual(
     ----------
     problem : DualProblem
     atoms : ndarray of shape (n_atoms, n_features)
+    counts : ndarray of shape (n_atoms,)
+        Equal atoms that each stands for.
     spectrum : Spectrum
         Of the atoms.
     buffer : ndarray of shape (at least 2, n_atoms)
@@ -141,7 +152,7 @@ def solve_dual(
         correlations, products = np.split(buffer[2 * size * thread : 2 * size * (thread + 1)], 2)
         for start, rows in tasks:
             part = DualProblem(*(array[rows].copy() for array in problem))
-            parts[start] = _solve_part(part, atoms, spectrum, correlations, products)
+            parts[start] = _solve_part(part, atoms, counts, spectrum, correlations, products)
 
     team.map(work, range(n_threads))
     solved = [parts[start] for start in sorted(parts)]
@@ -154,12 +165,13 @@ def solve_dual(
 def _solve_part(
     problem: DualProblem,
     atoms: NDArray,
+    counts: NDArray,
     spectrum: Spectrum,
     correlations: NDArray,
     work: NDArray,
 ) -> DualRows:
     """Solve some rows; `work` holds correlations of directions and coefficients by turns."""
-    n = len(problem.l1)
+    n, weights = len(problem.l1), counts.astype(atoms.dtype)  # a copy, which kernels change
     state = _State(
         order=np.arange(n),
         problem=problem,
@@ -176,12 +188,12 @@ def _solve_part(
         present = _first(state, n)
         # Now and then also removes the rounding errors that have accumulated.
         if iteration % _RENEWAL == 0:
-            _renew(present, work[:n], atoms)
+            _renew(present, work[:n], atoms, weights)
         n = _retire(present, _turn(present, work[:n] @ atoms, spectrum, len(atoms)))
         if n == 0:
             break
-        _advance(_first(state, n), work[:n], atoms)
-    return _finish(state, atoms)
+        _advance(_first(state, n), work[:n], atoms, weights)
+    return _finish(state, atoms, counts)
 
 
 def _first(state: _State, n: int) -> _State:
@@ -198,12 +210,12 @@ def _products(X: NDArray, Y: NDArray) -> NDArray:
     return np.einsum("ij,ij->i", X, Y, dtype=np.float64)
 
 
-def _renew(state: _State, work: NDArray, atoms: NDArray) -> None:
+def _renew(state: _State, work: NDArray, atoms: NDArray, weights: NDArray) -> None:
     """Compute the correlations of the residuals, and the coefficients in `work`."""
     problem, g = state.problem, state.correlations
     np.matmul(problem.residuals, atoms.T, out=g)
     _exclude(problem.excluded, g)
-    _dual_kernels.threshold(g, problem.l1, problem.ridge, work, state.sizes)
+    _dual_kernels.threshold(g, problem.l1, problem.ridge, weights, problem.own, work, state.sizes)
 
 
 def _turn(state: _State, reconstructions: NDArray, spectrum: Spectrum, n_atoms: int) -> NDArray:
@@ -235,44 +247,51 @@ def _retire(state: _State, finished: NDArray) -> int:
     return int(n)
 
 
-def _advance(state: _State, work: NDArray, atoms: NDArray) -> None:
+def _advance(state: _State, work: NDArray, atoms: NDArray, weights: NDArray) -> None:
     """Take the step of every row, and replace `work` by the coefficients."""
     problem, directions = state.problem, state.directions
     np.matmul(directions, atoms.T, out=work)
     _exclude(problem.excluded, work)
     squares, lengths = _products(directions, directions), np.empty(len(work))
     _dual_kernels.advance(
-        state.correlations, work, problem.l1, problem.ridge, state.slopes, squares, lengths,
-        state.sizes,
+        state.correlations, work, problem.l1, problem.ridge, weights, problem.own, state.slopes,
+        squares, lengths, state.sizes,
     )  # fmt: skip
     problem.residuals[:] += lengths[:, np.newaxis].astype(work.dtype) * directions
 
 
-def _finish(state: _State, atoms: NDArray) -> DualRows:
+def _finish(state: _State, atoms: NDArray, counts: NDArray) -> DualRows:
     """Return the rows in their first order, with certificates."""
-    certificate = _certify(state.problem, state.correlations, atoms)
+    certificate = _certify(state.problem, state.correlations, atoms, counts)
     l1, ridge = state.problem.l1, state.problem.ridge
     used = np.abs(state.correlations) > l1[:, np.newaxis]
     rows, columns = np.nonzero(used)
     g = state.correlations[used].astype(np.float64)
-    values = (g - np.copysign(l1[rows], g)) / ridge[rows]
+    left = counts[columns] - (columns == state.problem.own[rows])
+    values = left * (g - np.copysign(l1[rows], g)) / ridge[rows]
     indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])
     Z = sparse.csr_array((values, columns, indptr), shape=used.shape)
     inverse = np.argsort(state.order)
     return DualRows(Z[inverse], certificate[inverse])
 
 
-def _certify(problem: DualProblem, correlations: NDArray, atoms: NDArray) -> NDArray:
+def _certify(
+    problem: DualProblem, correlations: NDArray, atoms: NDArray, counts: NDArray
+) -> NDArray:
     """Largest violations of the optimality conditions relative to a, in float64.
 
-    Where z ≠ 0, bz + a·sign(z) is g.
+    Where z ≠ 0, bz/k + a·sign(z) is g.
     """
     l1, ridge = problem.l1[:, np.newaxis], problem.ridge[:, np.newaxis]
     tiles = [slice(start, start + _ATOMS_AT_ONCE) for start in range(0, len(atoms), _ATOMS_AT_ONCE)]
     residuals = problem.samples.astype(np.float64)
     for tile in tiles:
         g = correlations[:, tile].astype(np.float64)
-        residuals -= ((g - g.clip(-l1, l1)) / ridge) @ atoms[tile].astype(np.float64)
+        z = counts[tile] * (g - g.clip(-l1, l1)) / ridge
+        inside = np.flatnonzero((problem.own >= tile.start) & (problem.own < tile.stop))
+        place = problem.own[inside] - tile.start
+        z[inside, place] *= 1 - 1 / counts[problem.own[inside]]
+        residuals -= z @ atoms[tile].astype(np.float64)
     worst = np.zeros(len(residuals))
     for tile in tiles:
         g = correlations[:, tile].astype(np.float64)

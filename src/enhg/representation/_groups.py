@@ -13,7 +13,6 @@ from enhg.representation import _kernels
 from enhg.representation._blocks import (
     FIRST_WORKING_SET,
     Dictionary,
-    SolvedRows,
     block_at_zero,
     correlations_of_rounding,
     largest_correlations,
@@ -23,6 +22,7 @@ from enhg.representation._blocks import (
     solved_rows,
 )
 from enhg.representation._order_kernels import copy_rows
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Problem
 
@@ -88,9 +88,11 @@ class GroupProblem:
     ----------
     samples : ndarray of shape (n_samples, n_features)
     excluded : ndarray of shape (n_samples,)
-        The place in its group of the atom that is zero for each sample; −1 for none.
+        The place in its group of the atom that is excluded for each sample; −1 for none.
     atoms : ndarray of shape (len(groups.columns), n_features)
         The atoms of one group after the other.
+    counts : ndarray of shape (len(groups.columns),)
+        Equal atoms that each of these stands for.
     groups : Groups
     problem : Problem
     tol : float
@@ -101,6 +103,7 @@ class GroupProblem:
     samples: NDArray
     excluded: NDArray
     atoms: NDArray
+    counts: NDArray
     groups: Groups
     problem: Problem
     tol: float
@@ -136,9 +139,16 @@ class GroupProblem:
         """Solve the samples as far as the Gram matrix of their group goes."""
         norms, lengths = row_norms(self.atoms), row_norms(self.samples)
         correlations = [self.samples[rows] @ self.atoms[atoms].T for rows, atoms in self.groups]
-        pairs = zip(correlations, self.groups, strict=True)
+        dictionaries = [
+            Dictionary(own, own @ own.T, norms[atoms], self.counts[atoms])
+            for own, atoms in ((self.atoms[atoms], atoms) for _, atoms in self.groups)
+        ]
+        parts = list(zip(correlations, dictionaries, self.groups, strict=True))
         critical = np.concatenate(
-            [largest_correlations(products, self.excluded[rows]) for products, (rows, _) in pairs]
+            [
+                largest_correlations(products, dictionary.without(self.excluded[rows]))
+                for products, dictionary, (rows, _) in parts
+            ]
         )
         capacity = min(int(np.diff(self.groups.starts).max()), _CAPACITY)
         block = block_at_zero(
@@ -147,15 +157,14 @@ class GroupProblem:
         limits = correlations_of_rounding(lengths, self.samples.dtype)
         in_rounding = critical <= norms.max() * limits
         workspace = _kernels.workspace(self.atoms, capacity)
-        for products, (rows, atoms) in zip(correlations, self.groups, strict=True):
-            own = self.atoms[atoms]
-            dictionary = Dictionary(own, own @ own.T, norms[atoms])
+        for products, dictionary, (rows, _) in parts:
             part = _kernels.Block(*(array[rows] for array in block))._replace(
                 correlations=products, correlation_rows=np.arange(len(products))
             )
             new = np.flatnonzero((part.status == _kernels.NEW) & ~in_rounding[rows])
             shared = shared_by(dictionary, self.problem, self.tol)
-            _kernels.solve(new, workspace, shared, part, min(FIRST_WORKING_SET, len(own)))
+            first_size = min(FIRST_WORKING_SET, len(dictionary.atoms))
+            _kernels.solve(new, workspace, shared, part, first_size)
         return block
 
     def _solve_alone(
@@ -164,7 +173,7 @@ class GroupProblem:
         """Solve some samples of a group as a block."""
         own = self.atoms[atoms]
         gram = own @ own.T if not self.error_weight else own[:0, :0]
-        dictionary = Dictionary(own, gram, row_norms(own), self.error_weight)
+        dictionary = Dictionary(own, gram, row_norms(own), self.counts[atoms], self.error_weight)
         width = len(own) + (own.shape[1] if self.error_weight else 0)
         buffer = np.empty((max(2, 2 * len(rows)), width), own.dtype)
         solved = solve_block(
@@ -182,6 +191,7 @@ def stack_in_order(parts: list[SolvedRows], order: NDArray) -> SolvedRows:
         np.concatenate([part.certificate for part in parts])[position],
         np.concatenate([part.l1 for part in parts])[position],
         np.concatenate([part.ridge for part in parts])[position],
+        np.concatenate([part.at_floor for part in parts])[position],
         None if errors[0] is None else _stack_matrices(errors, order),
     )
 

@@ -9,6 +9,8 @@ with the Gram matrix Q (w×w) of the atoms, their correlations c with the sample
 up to date as z changes. The solution satisfies g = b·z + a·sign(z) where z ≠ 0 and |g| ≤ a where
 z = 0. The norm loss has a = σ/γ and b = 2λσ/γ, where σ = ‖r‖ changes with z.
 
+An atom may stand for k equal ones, which share its coefficient equally: its ridge is b/k.
+
 With sparse errors, the errors are eliminated and the problem in z has a quadratic model at every z,
 which takes the place of F (section "sparse errors").
 
@@ -64,9 +66,14 @@ _UNDECIDED = -1  # result of a check that needs more exact correlations or a wid
 
 _MAX_SWEEP_ROUNDS = 20
 _MAX_CORRECTIONS = 10
+_MAX_REJECTED = 3  # steps with a factor that is rounding
 _PATIENCE = 20  # active set steps without progress, besides one per atom of the support
 _LOST_PIVOT = 16  # pivots below this many units of rounding of the diagonal are zero
 _ROUNDING = 1e-14
+_EPSILON = float(np.finfo(np.float64).eps)
+_CLEARLY = 1e-6  # increase of the objective relative to ‖x‖² that is not rounding
+_LEAST_FALL = 1e-4  # part of σ that a step may leave of it at once
+_GENTLE_FALL = 0.8  # part beyond which steps are not coupled with σ
 _STALE_RIDGE = 0.05  # relative change of the ridge that requires a new factorization
 _LOOSE = 0.1  # violation at which a working set that is about to grow counts as solved
 _LARGE = 1.2  # correlation relative to a beyond which a working set is certain to grow again
@@ -98,13 +105,14 @@ class Shared(NamedTuple):
     mean_square: float  # mean squared norm of the atoms
     dense_size: int  # expected supports beyond this may be DENSE
     error_weight: float  # γₑ, or 0 where there are no sparse errors
+    counts: NDArray  # equal atoms that each atom stands for
 
 
 class Block(NamedTuple):
     """The samples of a block and the state of their solutions, one row per sample."""
 
     samples: NDArray
-    excluded: NDArray  # the atom that is the sample itself, or −1
+    excluded: NDArray  # the atom that is the sample itself, of which one is excluded, or −1
     gammas: NDArray
     floors: NDArray  # smallest residual norm that the norm loss distinguishes from zero
     status: NDArray
@@ -134,6 +142,7 @@ _PENALTIES = np.dtype(
         ("lam", np.float64),
         ("floor", np.float64),
         ("anchor_square", np.float64),  # ‖r‖² at the anchor
+        ("sample_square", np.float64),  # ‖x‖²
         ("norm_loss", np.bool_),
         ("error_l1", np.float64),  # α = aγₑ
         ("error_ridge", np.float64),  # β = bγₑ²
@@ -215,6 +224,7 @@ class Work(NamedTuple):
     factor: Factor
     trial: NDArray
     trial_g: NDArray
+    shares: NDArray  # 1/k of an atom that stands for k equal ones
     errors: ErrorWork
 
 
@@ -266,6 +276,7 @@ def workspace(atoms: NDArray, capacity: int) -> Work:
         ),
         trial=np.empty(n),
         trial_g=np.empty(n),
+        shares=np.empty(n),
         errors=ErrorWork(
             difference=np.empty(d),
             direction=np.empty(d),
@@ -345,33 +356,40 @@ def _multiply_rows(matrix, rows, count, vector, products):
         n += 4
 
 
+@_compile
+def _larger(x, y):
+    """The larger of two numbers; infinite if the second is not finite, which `max` may lose."""
+    return max(x, y) if y < np.inf else np.inf
+
+
 # --- the model of a working set --------------------------------------------------------------
 
 
 @_compile
-def _violations(g, z, l1, ridge):
-    """Largest KKT violations relative to a: where z ≠ 0, and where z = 0."""
+def _violations(g, z, shares, l1, ridge):
+    """Largest KKT violations relative to a: where z ≠ 0, and where z = 0.
+
+    They are infinite if a number behind them is not finite.
+    """
     used, unused = 0.0, 0.0
     for j in range(z.shape[0]):
-        if z[j] > 0.0:
-            used = max(used, abs(g[j] - ridge * z[j] - l1))
-        elif z[j] < 0.0:
-            used = max(used, abs(g[j] - ridge * z[j] + l1))
+        if z[j] == 0.0:
+            unused = _larger(unused, abs(g[j]) - l1)
         else:
-            unused = max(unused, abs(g[j]) - l1)
-    return used / l1, unused / l1
+            used = _larger(used, abs(g[j] - ridge * shares[j] * z[j] - _sign(z[j]) * l1))
+    return _larger(0.0, used / l1), _larger(0.0, unused / l1)
 
 
 @_compile
-def _sweep(Q, z, g, l1, ridge):
+def _sweep(Q, z, g, shares, l1, ridge):
     """One pass of coordinate descent without its small steps.
 
     Returns how many coefficients changed their sign, zero being a sign of its own.
     """
     own, n_turned = z.dtype.type, 0
-    threshold, shift, small = own(l1), own(ridge), own(_SMALL_STEP * l1)
+    threshold, small = own(l1), own(_SMALL_STEP * l1)
     for j in range(z.shape[0]):
-        curvature = Q[j, j] + shift
+        curvature = Q[j, j] + own(ridge * shares[j])
         if curvature <= 0.0:
             continue
         correlation = g[j] + Q[j, j] * z[j]
@@ -421,16 +439,32 @@ def _update_penalties(penalties, anchor, z, g):
 
 
 @_compile
-def _objective(penalties, anchor, z, g):
+def _objective(penalties, anchor, z, g, shares):
     """The objective as a function of z alone, divided by γ."""
     fit, penalty = 0.5 * _residual_square(penalties, anchor, z, g), 0.0
     lam, floor = penalties.lam, penalties.floor
     for j in range(z.shape[0]):
-        penalty += abs(z[j]) + lam * z[j] * z[j]
+        penalty += abs(z[j]) + lam * shares[j] * z[j] * z[j]
     if penalties.norm_loss:
         norm = np.sqrt(2.0 * fit)
         fit = norm if norm > floor else fit / floor + 0.5 * floor
     return fit + penalty / penalties.gamma
+
+
+@_compile
+def _is_worse(penalties, Q, z, after, before):
+    """Whether the objective at z is clearly above another, or nothing but rounding.
+
+    Where a is below the rounding of the data, factors and exchanges of atoms may be nothing but
+    rounding, and steps with them grow without bound.
+    """
+    size = 0.0
+    for j in range(z.shape[0]):
+        size += abs(z[j]) * np.sqrt(Q[j, j])
+    if not _EPSILON * size * size <= penalties.sample_square:
+        return True
+    scale = penalties.sample_square
+    return not after <= before + _CLEARLY * (np.sqrt(scale) if penalties.norm_loss else scale)
 
 
 # --- the Cholesky factor of a support --------------------------------------------------------
@@ -485,7 +519,7 @@ def _eliminate_pair(U, first, second, length):
 
 
 @_compile
-def _factorize(Q, ridge, factor):
+def _factorize(Q, ridge, shares, factor):
     """Factorize Q + bI on the whole support, two rows at a time; False if its atoms are linearly
     dependent."""
     U, support, size = factor.U, factor.support, factor.state.size
@@ -502,9 +536,10 @@ def _factorize(Q, ridge, factor):
                 multiplier = U[k, row]
                 for q in range(length):
                     U[row, first + q] -= multiplier * U[k, first + q]
-            # No pivot of Q + bI is less than b but by rounding.
-            pivot = max(U[row, row] + ridge, ridge)
-            if pivot <= factor.lost_pivot * (Q[support[row], support[row]] + ridge):
+            own_ridge = ridge * shares[support[row]]
+            # No pivot is less than the ridge but by rounding.
+            pivot = max(U[row, row] + own_ridge, own_ridge)
+            if not pivot > factor.lost_pivot * (Q[support[row], support[row]] + own_ridge):
                 return False
             pivot = U.dtype.type(np.sqrt(pivot))
             for q in range(length):
@@ -529,7 +564,7 @@ def _append(Q, ridge, j, factor):
     for p in range(size):
         pivot -= column[p] * column[p]
     pivot = max(pivot, ridge)
-    if pivot <= factor.lost_pivot * (Q[j, j] + ridge):
+    if not pivot > factor.lost_pivot * (Q[j, j] + ridge):
         return False
     for p in range(size):
         U[p, size] = column[p]
@@ -560,6 +595,13 @@ def _remove(position, factor):
             upper[q] = cosine * x + sine * y
             lower[q] = cosine * y - sine * x
     factor.state.size = size - 1
+
+
+@_compile
+def _empty_factor(capacity, factor):
+    factor.state.size = 0
+    for p in range(capacity):
+        factor.contains[p] = 0
 
 
 @_compile
@@ -624,7 +666,7 @@ def _enter(Q, z, g, ridge, j, factor):
 
 
 @_inline
-def _factorize_support(Q, z, ridge, factor):
+def _factorize_support(Q, z, ridge, shares, factor):
     """Factorize the present support anew; the factor is empty if its atoms are dependent."""
     state, support, contains = factor.state, factor.support, factor.contains
     state.ridge = ridge
@@ -635,7 +677,7 @@ def _factorize_support(Q, z, ridge, factor):
             support[size] = j
             size += 1
     state.size = size
-    if _factorize(Q, ridge, factor):
+    if _factorize(Q, ridge, shares, factor):
         for p in range(size):
             contains[support[p]] = 1
     else:
@@ -643,7 +685,7 @@ def _factorize_support(Q, z, ridge, factor):
 
 
 @_inline
-def _follow_support(Q, z, g, ridge, entering, factor):
+def _follow_support(Q, z, g, ridge, shares, entering, factor):
     """Bring the factor to the present support and atom `entering` (−1: none), by updates if they
     are few, else anew; returns whether z changed."""
     state, contains = factor.state, factor.contains
@@ -653,11 +695,11 @@ def _follow_support(Q, z, g, ridge, entering, factor):
     if abs(state.ridge - ridge) <= _STALE_RIDGE * ridge and 8 * n_changes <= state.size:
         _remove_zeros(z, factor)
     else:
-        _factorize_support(Q, z, ridge, factor)
+        _factorize_support(Q, z, ridge, shares, factor)
     changed = False
     for j in range(z.shape[0]):
         if contains[j] == 0 and (z[j] != 0.0 or j == entering):
-            changed = _enter(Q, z, g, state.ridge, j, factor) or changed
+            changed = _enter(Q, z, g, state.ridge * shares[j], j, factor) or changed
     return changed
 
 
@@ -671,28 +713,40 @@ def _is_positive(z, g, j):
 
 
 @_inline
-def _couple_sigma(sigma, g, factor):
-    """Extend a step at fixed σ by the change of σ along it (Sherman–Morrison).
+def _couple_sigma(fall, penalties, z, g, shares, factor):
+    """Extend a step at fixed σ by the change of σ along it.
 
-    The second derivative of ‖r‖ has the additional term −ggᵀ/σ², of rank one.
+    The minimum z(σ) at a fixed σ changes by (Q + bI)⁻¹g/σ per decrease of σ, where g are its
+    correlations, and ‖r(z(σ))‖² is A + Bσ² with B = gᵀ(Q + bI)⁻¹g/σ² (exactly without a ridge). The
+    step goes to the σ at which both are equal, √(A/(1 − B)): to 0, thus to the floor, if the
+    support reconstructs the sample exactly, where steps at fixed σ would decrease it by the factor
+    √B only. `fall` is the least part of σ that may be left.
     """
     support, step, coupling = factor.support, factor.step, factor.coupling
-    size = factor.state.size
+    size, sigma, square = factor.state.size, penalties.sigma, penalties.sigma**2
     for p in range(size):
-        coupling[p] = g[support[p]]
+        j = support[p]
+        sign = 1.0 if _is_positive(z, g, j) else -1.0
+        value = penalties.ridge * shares[j] * (z[j] + step[p]) + sign * penalties.l1
+        square -= step[p] * (g[j] + value)
+        coupling[p] = value
     _solve_lower(factor.U, coupling, size)
+    bend = 0.0
+    for p in range(size):
+        bend += np.float64(coupling[p]) * coupling[p]
     _solve_upper(factor.U, coupling, size)
-    along, bend = 0.0, 0.0
+    rest, left = square - bend, 1.0 - bend / (sigma * sigma)
+    least = max(penalties.floor / sigma, fall)
+    part = least
+    if rest > 0.0:
+        part = np.sqrt(rest / left) / sigma if left > 0.0 else np.inf
+    part = min(max(part, least), 10.0)
     for p in range(size):
-        along += g[support[p]] * step[p]
-        bend += g[support[p]] * coupling[p]
-    share = along / (sigma * sigma * max(1.0 - bend / (sigma * sigma), 0.05))
-    for p in range(size):
-        step[p] += share * coupling[p]
+        step[p] += (1.0 - part) * coupling[p]
 
 
 @_compile
-def _newton_step(coupled, penalties, z, g, factor):
+def _newton_step(coupled, fall, penalties, z, g, shares, factor):
     """Compute the step to the minimum over the support with its present signs (`factor.step`).
 
     With the norm loss this is the minimum at the present σ, a step that always decreases the
@@ -702,11 +756,11 @@ def _newton_step(coupled, penalties, z, g, factor):
     l1, ridge = penalties.l1, penalties.ridge
     for p in range(size):
         j = support[p]
-        step[p] = g[j] - ridge * z[j] - (l1 if _is_positive(z, g, j) else -l1)
+        step[p] = g[j] - ridge * shares[j] * z[j] - (l1 if _is_positive(z, g, j) else -l1)
     _solve_lower(factor.U, step, size)
     _solve_upper(factor.U, step, size)
     if coupled:
-        _couple_sigma(penalties.sigma, g, factor)
+        _couple_sigma(fall, penalties, z, g, shares, factor)
 
 
 @_inline
@@ -744,31 +798,51 @@ def _descend(c, z, g, work):
     """Newton steps with fixed signs, until one can be taken as a whole.
 
     Coefficients that would change their sign are set to zero, all at once if that decreases the
-    objective, else only the first on the way, which always decreases it.
+    objective, else only the first on the way, which always decreases it. A step that increases it
+    is not taken, and the factor is given up: returns whether this did not happen.
     """
     Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
-    trial, trial_g = work.trial[: z.shape[0]], work.trial_g[: z.shape[0]]
-    coupled = penalties.norm_loss
+    shares, w = work.shares, z.shape[0]
+    trial, trial_g = work.trial[:w], work.trial_g[:w]
+    coupled, fall = penalties.norm_loss, _LEAST_FALL
     while True:
-        before = _objective(penalties, anchor, z, g)
+        before = _objective(penalties, anchor, z, g, shares)
         coupled = coupled and penalties.sigma > penalties.floor
-        _newton_step(coupled, penalties, z, g, factor)
+        _newton_step(coupled, fall, penalties, z, g, shares, factor)
         length, first = _take_step(z, g, trial, factor)
         _correlate(Q, c, trial, trial_g, work.scratch)
-        if coupled or first >= 0:
-            after = _objective(penalties, anchor, trial, trial_g)
-            if coupled and not after <= before + _ROUNDING * abs(before):
-                coupled = False
-                continue
-            if first >= 0 and not after < before:
-                _take_part_of_step(z, trial, length, first, factor)
-                _correlate(Q, c, trial, trial_g, work.scratch)
+        after = _objective(penalties, anchor, trial, trial_g, shares)
+        if first >= 0 and not after < before:
+            _take_part_of_step(z, trial, length, first, factor)
+            _correlate(Q, c, trial, trial_g, work.scratch)
+            after = _objective(penalties, anchor, trial, trial_g, shares)
+        if coupled and not after <= before + _ROUNDING * abs(before):
+            fall = np.sqrt(fall)
+            coupled = fall < _GENTLE_FALL
+            continue
+        if _is_worse(penalties, Q, trial, after, before):
+            _empty_factor(w, factor)
+            return False
         _copy(trial, z)
         _copy(trial_g, g)
         _update_penalties(penalties, anchor, z, g)
         if first < 0:
-            return
+            return True
         _remove_zeros(z, factor)
+
+
+@_compile
+def _set_back(c, z, g, before, work):
+    """Compute g at the present z or, if the objective has grown from `before`, return z to
+    `work.trial`."""
+    penalties, anchor, shares = work.penalties, work.anchor, work.shares
+    _correlate(work.Q, c, z, g, work.scratch)
+    after = _objective(penalties, anchor, z, g, shares)
+    if _is_worse(penalties, work.Q, z, after, before):
+        _copy(work.trial[: z.shape[0]], z)
+        _empty_factor(z.shape[0], work.factor)
+        _correlate(work.Q, c, z, g, work.scratch)
+    _update_penalties(penalties, anchor, z, g)
 
 
 @_inline
@@ -776,16 +850,17 @@ def _sweep_until_settled(c, z, g, work):
     """Sweeps in the precision of the data until the signs no longer change, or a limit."""
     Q, penalties, anchor, w = work.Q, work.penalties, work.anchor, z.shape[0]
     coarse_z, coarse_g = work.coarse_z[:w], work.coarse_g[:w]
+    before = _objective(penalties, anchor, z, g, work.shares)
+    _copy(z, work.trial)
     _copy(z, coarse_z)
     _copy(g, coarse_g)
     for _ in range(3 + w // 16):
-        n_turned = _sweep(Q, coarse_z, coarse_g, penalties.l1, penalties.ridge)
+        n_turned = _sweep(Q, coarse_z, coarse_g, work.shares, penalties.l1, penalties.ridge)
         _update_penalties(penalties, anchor, coarse_z, coarse_g)
         if n_turned == 0:
             break
     _copy(coarse_z, z)
-    _correlate(Q, c, z, g, work.scratch)
-    _update_penalties(penalties, anchor, z, g)
+    _set_back(c, z, g, before, work)
 
 
 @_inline
@@ -807,11 +882,11 @@ def _solve_model(c, z, g, work, tol):
     support at a time, as in an active set method, until rounding stops the progress.
     """
     Q, factor, penalties, anchor = work.Q, work.factor, work.penalties, work.anchor
-    rounds, waited, best = 0, 0, np.inf
+    shares, rounds, waited, n_rejected, best = work.shares, 0, 0, 0, np.inf
     _correlate(Q, c, z, g, work.scratch)
     _update_penalties(penalties, anchor, z, g)
-    while waited <= _PATIENCE + factor.state.size:
-        used, unused = _violations(g, z, penalties.l1, penalties.ridge)
+    while waited <= _PATIENCE + factor.state.size and n_rejected < _MAX_REJECTED:
+        used, unused = _violations(g, z, work.shares, penalties.l1, penalties.ridge)
         violation = max(used, unused)
         if violation <= tol:
             return
@@ -820,7 +895,7 @@ def _solve_model(c, z, g, work, tol):
         if sweeping and (unused > tol or factor.state.size == 0):
             _sweep_until_settled(c, z, g, work)
             # Where the ridge dominates, sweeps converge fast and need no factorization.
-            used, unused = _violations(g, z, penalties.l1, penalties.ridge)
+            used, unused = _violations(g, z, work.shares, penalties.l1, penalties.ridge)
             if max(used, unused) <= max(tol, 0.1 * violation):
                 continue
         entering = np.int64(-1)
@@ -828,10 +903,11 @@ def _solve_model(c, z, g, work, tol):
             waited = 0 if violation < 0.9 * best else waited + 1
             best = min(best, violation)
             entering = _worst_unused(z, g, penalties.l1, tol)
-        if _follow_support(Q, z, g, penalties.ridge, entering, factor):
-            _correlate(Q, c, z, g, work.scratch)
-            _update_penalties(penalties, anchor, z, g)
-        _descend(c, z, g, work)
+        before = _objective(penalties, anchor, z, g, shares)
+        _copy(z, work.trial)
+        if _follow_support(Q, z, g, penalties.ridge, shares, entering, factor):
+            _set_back(c, z, g, before, work)
+        n_rejected += not _descend(c, z, g, work)
 
 
 # --- the model and the data ------------------------------------------------------------------
@@ -950,7 +1026,7 @@ def _list_relevant(shared, working_set, z, g, work):
     )
     count = np.int64(0)
     for p in range(z.shape[0]):
-        if z[p] != 0.0 or abs(g[p]) + error > work.penalties.l1:
+        if z[p] != 0.0 or not abs(g[p]) + error <= work.penalties.l1:
             work.scratch.indices[count], work.scratch.positions[count] = working_set[p], p
             count += 1
     return count
@@ -1014,13 +1090,6 @@ def _distance(x, y):
     for k in range(x.shape[0]):
         total += (x[k] - y[k]) * (x[k] - y[k])
     return np.sqrt(total)
-
-
-@_compile
-def _empty_factor(capacity, factor):
-    factor.state.size = 0
-    for p in range(capacity):
-        factor.contains[p] = 0
 
 
 @_compile
@@ -1199,20 +1268,20 @@ def _error_slope(penalties, difference, direction, length):
 
 
 @_compile
-def _penalty_slope(z, start, length, l1, ridge):
+def _penalty_slope(z, start, shares, length, l1, ridge):
     """Derivatives from the left of the penalties along the step from `start` to z."""
     slope, curvature = 0.0, 0.0
     for p in range(z.shape[0]):
         move = z[p] - start[p]
         value = start[p] + length * move if length < 1.0 else z[p]
         side = value if value != 0.0 else (start[p] if start[p] != 0.0 else move)
-        slope += (ridge * value + l1 * _sign(side)) * move
-        curvature += ridge * move * move
+        slope += (ridge * shares[p] * value + l1 * _sign(side)) * move
+        curvature += ridge * shares[p] * move * move
     return slope, curvature
 
 
 @_compile
-def _search_length(penalties, errors, z, start):
+def _search_length(penalties, errors, z, start, shares):
     """The length of the step from `start` to z, at most 1, up to which the objective decreases.
 
     The slope along the step increases: Newton steps between lengths known to be too short and too
@@ -1222,7 +1291,7 @@ def _search_length(penalties, errors, z, start):
     short, long, length, first = 0.0, 1.0, 0.0, 0.0
     for trial in range(_MAX_LENGTHS):
         slope, curvature = _error_slope(penalties, errors.difference, errors.direction, length)
-        slope_z, curvature_z = _penalty_slope(z, start, length, l1, ridge)
+        slope_z, curvature_z = _penalty_slope(z, start, shares, length, l1, ridge)
         slope, curvature = slope + slope_z, curvature + curvature_z
         if trial == 0:
             if not slope < 0.0:
@@ -1257,7 +1326,7 @@ def _step_with_errors(shared, block, i, work):
             rows[count], moves[count] = block.working_sets[i, p], start[p] - z[p]
             count += 1
     _subtract_rows(shared.atoms, rows, moves, count, errors.direction)
-    length = _search_length(work.penalties, errors, z, start)
+    length = _search_length(work.penalties, errors, z, start, work.shares)
     if length < 1.0:
         for p in range(w):
             z[p] = start[p] + length * (z[p] - start[p])
@@ -1275,7 +1344,7 @@ def _store_errors(penalties, difference, errors):
         error = _error_of(difference[k], penalties)
         errors[k] = error
         slope = difference[k] - error - ridge * error
-        worst = max(worst, abs(slope - _sign(error) * limit) if error != 0.0 else 0.0)
+        worst = _larger(worst, abs(slope - _sign(error) * limit) if error != 0.0 else 0.0)
     return worst / limit
 
 
@@ -1284,9 +1353,10 @@ def _store_errors(penalties, difference, errors):
 
 @_compile
 def _count_above(correlations, row, threshold):
+    """The number of |correlations| above a threshold; one that is not a number counts."""
     count = 0
     for j in range(correlations.shape[1]):
-        count += abs(correlations[row, j]) > threshold
+        count += not abs(correlations[row, j]) <= threshold
     return count
 
 
@@ -1295,7 +1365,7 @@ def _any_above(correlations, row, start, threshold):
     """Whether one |correlation| of the stride that begins at `start` is above a threshold."""
     count = 0
     for j in range(_STRIDE):
-        count += abs(correlations[row, start + j]) > threshold
+        count += not abs(correlations[row, start + j]) <= threshold
     return count > 0
 
 
@@ -1322,7 +1392,7 @@ def _list_above(correlations, row, threshold, out, start, limit):
         begin = stride * _STRIDE
         if stride == n_strides or _any_above(correlations, row, begin, threshold):
             for j in range(begin, min(begin + _STRIDE, correlations.shape[1])):
-                if abs(correlations[row, j]) > threshold and count < limit:
+                if not abs(correlations[row, j]) <= threshold and count < limit:
                     out[start + count] = j
                     count += 1
     return count
@@ -1412,7 +1482,7 @@ def _check_exactly(shared, block, i, lowest, n_candidates, limit, max_added, wor
     _multiply_rows(shared.atoms, candidates, n_candidates, work.residual, products)
     worst, n_violators = 0.0, np.int64(0)
     for k in range(n_candidates):
-        worst = max(worst, abs(products[k]))
+        worst = _larger(worst, abs(products[k]))
         if abs(products[k]) > limit:
             if n_violators < max_added:
                 block.working_sets[i, size + n_violators] = candidates[k]
@@ -1420,7 +1490,7 @@ def _check_exactly(shared, block, i, lowest, n_candidates, limit, max_added, wor
     n_added = min(n_violators, max_added)
     block.sizes[i] = size + n_added
     if n_violators == 0:
-        block.certificates[i] = max(block.certificates[i], worst / block.l1[i] - 1.0)
+        block.certificates[i] = _larger(block.certificates[i], worst / block.l1[i] - 1.0)
     return n_added if n_added > 0 or n_violators == 0 else np.int64(_UNDECIDED)
 
 
@@ -1467,7 +1537,8 @@ def _exact_violation(shared, block, i, work):
     w, products, penalties = block.sizes[i], work.scratch.products, work.penalties
     _multiply_rows(shared.atoms, block.working_sets[i], w, work.residual, products)
     _copy(products[:w], work.g)
-    used, unused = _violations(work.g[:w], block.coefficients[i, :w], penalties.l1, penalties.ridge)
+    z, l1, ridge = block.coefficients[i, :w], penalties.l1, penalties.ridge
+    used, unused = _violations(work.g[:w], z, work.shares, l1, ridge)
     return max(used, unused)
 
 
@@ -1505,7 +1576,7 @@ def _solve_working_set(shared, block, i, work):
         else:
             previous = violation
             _correct_model(shared, block.working_sets[i], c, z, g, work)
-            used, unused = _violations(g, z, penalties.l1, penalties.ridge)
+            used, unused = _violations(g, z, work.shares, penalties.l1, penalties.ridge)
             violation = max(used, unused)
             if violation <= goal or not violation < 0.9 * previous:
                 break
@@ -1534,7 +1605,8 @@ def _begin(shared, block, i, first_size, work):
     penalties.norm_loss = shared.norm_loss
     penalties.error_l1 = penalties.l1 * shared.error_weight
     penalties.error_ridge = penalties.ridge * shared.error_weight**2
-    penalties.anchor_square = _dot(work.sample, work.sample)
+    penalties.sample_square = _dot(work.sample, work.sample)
+    penalties.anchor_square = penalties.sample_square
     _empty_factor(block.working_sets.shape[1], factor)
     if shared.error_weight > 0.0:
         _begin_errors(shared, block, i, work)
@@ -1546,6 +1618,9 @@ def _extend_model(shared, block, i, work):
     """Extend the model, its anchor and `correlated_z` by the atoms added to the working set."""
     Q, anchor, progress = work.Q, work.anchor, work.progress
     start, stop = progress.size, block.sizes[i]
+    for p in range(start, stop):
+        atom = block.working_sets[i, p]
+        work.shares[p] = 1.0 / (shared.counts[atom] - (atom == block.excluded[i]))
     if shared.error_weight > 0.0:
         _extend_weighted(shared, block, i, start, stop, work)
         progress.size = stop
@@ -1580,8 +1655,9 @@ def _check_all(shared, block, i, work):
         # Atoms of the working set are checked there, and the sample itself is excluded.
         for p in range(work.progress.size):
             correlations[row, block.working_sets[i, p]] = 0.0
-        if block.excluded[i] >= 0:
-            correlations[row, block.excluded[i]] = 0.0
+        own = block.excluded[i]
+        if own >= 0 and shared.counts[own] == 1.0:
+            correlations[row, own] = 0.0
         n_added = _check(shared, block, i, work)
         if n_added != _UNDECIDED or work.progress.current or shared.gram.shape[0] == 0:
             break
@@ -1605,7 +1681,7 @@ def _finish(shared, block, i, work):
     """Mark sample i as optimal, and store its errors."""
     if shared.error_weight > 0.0:
         violation = _store_errors(work.penalties, work.errors.difference, block.errors[i])
-        block.certificates[i] = max(block.certificates[i], violation)
+        block.certificates[i] = _larger(block.certificates[i], violation)
     block.status[i] = OPTIMAL
 
 

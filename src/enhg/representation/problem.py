@@ -29,6 +29,7 @@ from enhg._npz import (
     require_value,
 )
 from enhg._validation import check_choice, check_nonnegative, check_positive
+from enhg.exceptions import InputError
 
 Loss = Literal["norm", "squared"]
 GammaScale = Literal["relative", "absolute"]
@@ -75,10 +76,37 @@ class Problem:
         gammas = np.full(len(critical), float(self.gamma))
         if self.gamma_scale == "relative":
             correlated = critical > 0
-            gammas[correlated] /= critical[correlated]
             if self.loss == "norm":
-                gammas[correlated] *= norms[correlated]
+                critical = critical / np.where(correlated, norms, 1.0)
+            with np.errstate(over="ignore"):  # checked by `check_range`
+                gammas[correlated] /= critical[correlated]
         return gammas
+
+    def check_range(self, gammas: NDArray, least: NDArray, largest: NDArray) -> None:
+        """Raise InputError unless float64 has the penalties s/γᵢ and 2λs/γᵢ of every sample.
+
+        Parameters
+        ----------
+        gammas : ndarray of shape (n_samples,)
+        least, largest : ndarray of shape (n_samples,)
+            Bounds on s.
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            least, largest = least / gammas, largest / gammas
+            ridge = 2 * self.lam * largest
+        wrong = np.flatnonzero(~((least >= np.finfo(float).tiny) & (largest < np.inf)))
+        if len(wrong):
+            raise InputError(
+                "gamma must give l1 penalties within the range of float64 for samples of this "
+                f"scale, got {self.gamma:g}, which gives {least[wrong[0]]:g}",
+                parameter="gamma",
+            )
+        if not (ridge < np.inf).all():
+            raise InputError(
+                "lam must give ridge penalties within the range of float64 for samples of this "
+                f"scale, got {self.lam:g}",
+                parameter="lam",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +140,15 @@ class Representation:
         Z; row i represents sample i.
     certificate : ndarray of shape (n_samples,)
         Largest violation of the optimality (KKT) conditions of each row over all atoms, relative
-        to its l1 penalty a; 0 is exactly optimal.
+        to its l1 penalty a; 0 is exactly optimal. Infinite for a row that could not be solved,
+        whose coefficients are then zero. With the norm loss the conditions are those of the
+        problem with ‖r‖²/2f + f/2 in place of ‖r‖ below the floor f = 10⁻⁶‖xᵢ‖, where
+        σ counts as f; its objective is above the one of ‖r‖ by at most γᵢf/2.
     l1_penalty, ridge_penalty : ndarray of shape (n_samples,)
         a and b of the squared problem ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² that each row solves.
+    at_floor : ndarray of bool of shape (n_samples,)
+        Rows of the norm loss with σ at the floor: the atoms reconstruct these samples exactly, but
+        for the floor. No row with the squared loss.
     samples, dictionary : ndarray
         X and A, in the precision they were solved in.
     sparse_errors : csr_array of shape (n_samples, n_features) or None
@@ -128,6 +162,7 @@ class Representation:
     certificate: NDArray
     l1_penalty: NDArray
     ridge_penalty: NDArray
+    at_floor: NDArray
     samples: NDArray
     dictionary: NDArray
     sparse_errors: sparse.csr_array | None = None
@@ -168,6 +203,7 @@ class Representation:
             "certificate": self.certificate,
             "l1_penalty": self.l1_penalty,
             "ridge_penalty": self.ridge_penalty,
+            "at_floor": self.at_floor,
             "sparse_errors": self.sparse_errors,
             "approximation": None if self.approximation is None else dict(vars(self.approximation)),
         }
@@ -189,6 +225,7 @@ class Representation:
         certificate = require_array(state, "certificate", (n,), "f", finite=False)
         l1_penalty = require_array(state, "l1_penalty", (n,), "f")
         ridge_penalty = require_array(state, "ridge_penalty", (n,), "f")
+        at_floor = require_array(state, "at_floor", (n,), "b")
         require(bool((l1_penalty >= 0).all()), "l1_penalty")
         require(bool((ridge_penalty >= 0).all()), "ridge_penalty")
         errors = require_value(state, "sparse_errors")
@@ -201,6 +238,6 @@ class Representation:
             checked = require_array(part, "certificate", (len(rows),), "f", finite=False)
             approximation = Approximation(rows, checked)
         return cls(
-            coefficients, certificate, l1_penalty, ridge_penalty, samples, samples, errors,
-            approximation,
+            coefficients, certificate, l1_penalty, ridge_penalty, at_floor, samples, samples,
+            errors, approximation,
         )  # fmt: skip

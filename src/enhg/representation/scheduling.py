@@ -20,13 +20,13 @@ from enhg.representation._blocks import (
     FIRST_CAPACITY,
     KEPT_PRODUCTS,
     Dictionary,
-    SolvedRows,
     row_norms,
     row_slices,
     solve_block,
 )
 from enhg.representation._compilation import load_kernel
 from enhg.representation._groups import GroupProblem, Groups, stack_in_order
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import GROUP_ROWS, Candidates
 from enhg.representation.problem import Problem
@@ -96,7 +96,9 @@ class BlockProblem:
     atoms : ndarray of shape (n_atoms, n_features)
         The same object as `samples` where these represent each other.
     excluded : ndarray of shape (n_samples,)
-        The atom whose coefficient is zero for each sample; −1 for none.
+        The atom that is excluded for each sample, or one of those that it stands for; −1 for none.
+    counts : ndarray of shape (n_atoms,)
+        Equal atoms that each stands for, in float64.
     problem : Problem
     tol : float
     error_weight : float
@@ -108,6 +110,7 @@ class BlockProblem:
     samples: NDArray
     atoms: NDArray
     excluded: NDArray
+    counts: NDArray
     problem: Problem
     tol: float
     error_weight: float = 0.0
@@ -125,7 +128,7 @@ class BlockProblem:
         """The problem of some of the samples, in float64."""
         return BlockProblem(
             self.samples[rows].astype(np.float64), self.atoms.astype(np.float64),
-            self.excluded[rows], self.problem, self.tol, self.error_weight,
+            self.excluded[rows], self.counts, self.problem, self.tol, self.error_weight,
             None if self.candidates is None else self.candidates.of_rows(rows),
         )  # fmt: skip
 
@@ -141,7 +144,7 @@ class BlockProblem:
         gram = np.empty((0, 0), self.atoms.dtype)
         if layout.stores_gram:
             gram = team.gram(self.atoms)
-        return Dictionary(self.atoms, gram, row_norms(self.atoms), self.error_weight)
+        return Dictionary(self.atoms, gram, row_norms(self.atoms), self.counts, self.error_weight)
 
     def buffer(self, layout: Layout) -> NDArray:
         """Memory for the solution of one block at a time."""
@@ -164,7 +167,8 @@ class BlockProblem:
         groups = Groups.of_nearest(self.candidates.nearest[rows], GROUP_ROWS)
         problem = GroupProblem(
             self.samples[rows], groups.places(self.excluded[rows], len(self.atoms)),
-            self.atoms[groups.columns], groups, self.problem, self.tol, self.error_weight,
+            self.atoms[groups.columns], self.counts[groups.columns], groups, self.problem, self.tol,
+            self.error_weight,
         )  # fmt: skip
         return problem.solve(len(self.atoms), team)
 

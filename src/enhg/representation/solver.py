@@ -13,7 +13,9 @@ from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
-from enhg.representation._blocks import SolvedRows, with_unit_atoms
+from enhg.representation._blocks import with_unit_atoms
+from enhg.representation._copies import Copies, expand
+from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.candidates import Candidates, check_against_all, find_candidates
 from enhg.representation.problem import GammaScale, Loss, Problem, Representation
@@ -78,14 +80,18 @@ def self_representation(
         The problem is solved exactly on these, and `approximation` of the result checks some rows
         against all atoms. None: all atoms.
     tol : float, default=1e-4
-        Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it.
+        Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it,
+        which happens where a is close to the rounding of the data.
     memory_budget : int, default=None
         Bytes to use besides the samples and the result; None for half of the free memory. The
         Gram matrix (4 or 8 bytes times n_atoms²) is stored if it fits, which is faster; otherwise
-        each block of samples computes the products it needs. The result is the same within
-        `tol`. Not counted are two square matrices per thread, of the order of the largest working
-        set, and the samples in float64 where float32 does not reach `tol`. Working sets become
-        large only with the norm loss, or with a small ridge or none.
+        each block of samples computes the products it needs. The result is the same to the last
+        bit, on one machine and with one number of threads, for all budgets with room for the Gram
+        matrix and two blocks of 512 samples, and the same within `tol` for all others; so that
+        with None it may change in the last digits where free memory falls below that. Not counted
+        are the distinct samples, if some are equal, two square matrices per thread, of the order
+        of the largest working set, and the samples in float64 where float32 does not reach `tol`.
+        Working sets become large only with the norm loss, or with a small ridge or none.
     n_jobs : int, default=None
         Number of threads; None for all cores. The result does not depend on it beyond rounding,
         but for `n_candidates`: another number of threads may find other candidates.
@@ -112,7 +118,12 @@ def self_representation(
     Notes
     -----
     Divided by γᵢ, the squared problem is ½‖r‖² + a‖z‖₁ + (b/2)‖z‖² with a = 1/γᵢ and b = 2·lam/γᵢ.
-    The norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ with σ = ‖r‖.
+    The norm problem has a = σ/γᵢ and b = 2·lam·σ/γᵢ with σ = ‖r‖, or σ = 10⁻⁶‖xᵢ‖ where the
+    residual is shorter (`at_floor` of the result).
+
+    Equal samples are solved once, and equal atoms share their coefficient equally. With `lam` > 0
+    this is the only solution; with `lam` = 0 it is the one of smallest l2 norm among those that
+    divide the coefficient otherwise.
 
     Each sample is solved on a working set of atoms, by factorizations of matrices of the order of
     its support. With the squared loss and `lam` > 0, samples whose supports are expected to be
@@ -148,34 +159,53 @@ def self_representation(
     with ThreadTeam(n_jobs) as team:
         engine = make_scheduler(scheduler, team, memory_budget)
         samples, atoms = _read_data(engine, X, dictionary)
-        excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
-        n_atoms, eliminated = len(atoms), 0.0
-        if error_weight is not None and loss == "squared":
-            eliminated = float(error_weight)
-        elif error_weight is not None:
-            atoms = with_unit_atoms(atoms, error_weight)
-        samples, atoms = _within_range(samples, atoms, 1 / eliminated if eliminated else 0.0)
-        blocks = BlockProblem(samples, atoms, excluded, problem, tol, eliminated)
+        samples, atoms = _within_range(samples, atoms, error_weight)
+        copies = Copies.among(samples)
+        copied = copies if atoms is samples else Copies.among(atoms)
+        rows, columns = copies.of(samples), copied.of(atoms)
+        if atoms is samples:
+            columns = rows
+        own = np.arange(len(rows)) if dictionary is None else np.full(len(rows), -1)
+        blocks = BlockProblem(rows, columns, own, copied.counts, problem, tol)
+        if error_weight is not None:
+            blocks = _with_errors(blocks, error_weight)
         with reporting(progress, "elastic nets") as report:
-            parts = _finished_parts(checkpoint, blocks, error_weight, n_candidates)
+            parts = _finished_parts(checkpoint, samples, atoms, blocks, error_weight, n_candidates)
             if n_candidates is not None:
                 blocks = _with_candidates(blocks, n_candidates, parts, team)
-            rows = _solve(blocks, engine, parts, report)
-    if error_weight is not None and not eliminated:
-        rows = rows.split(n_atoms, error_weight)
-    _warn_of_large_certificates(rows.certificate, tol)
+            solved = _solve(blocks, engine, parts, _of_all(report, len(samples)))
+    if error_weight is not None and not blocks.error_weight:
+        solved = solved.split(len(copied.distinct), error_weight)
+    solved = expand(solved, copies, copied, excluded=dictionary is None)
+    _warn_of_large_certificates(solved.certificate, tol)
     representation = Representation(
-        rows.coefficients,
-        rows.certificate,
-        rows.l1,
-        rows.ridge,
+        solved.coefficients,
+        solved.certificate,
+        solved.l1,
+        solved.ridge,
+        solved.at_floor,
         samples,
-        atoms[:n_atoms],
-        rows.errors,
+        atoms,
+        solved.errors,
     )
     if n_candidates is None:
         return representation
+    excluded = np.arange(len(samples)) if dictionary is None else np.full(len(samples), -1)
     return replace(representation, approximation=check_against_all(representation, excluded))
+
+
+def _with_errors(blocks: BlockProblem, error_weight: float) -> BlockProblem:
+    """The problem with sparse errors: eliminated, or as atoms of their own with the norm loss."""
+    if blocks.problem.loss == "squared":
+        return replace(blocks, error_weight=float(error_weight))
+    atoms = with_unit_atoms(blocks.atoms, error_weight)
+    counts = np.concatenate([blocks.counts, np.ones(atoms.shape[1])])
+    return replace(blocks, atoms=atoms, counts=counts)
+
+
+def _of_all(report: Callable[[int, int], None], n: int) -> Callable[[int, int], None]:
+    """Report the part of the distinct samples that is done as that of all n samples."""
+    return lambda done, total: report(done * n // total, n)
 
 
 def _check_candidates(n_candidates: int | None, loss: Loss, error_weight: float | None) -> None:
@@ -202,6 +232,8 @@ def _with_candidates(
 
 def _finished_parts(
     checkpoint: CheckpointLike,
+    samples: NDArray,
+    atoms: NDArray,
     blocks: BlockProblem,
     error_weight: float | None,
     n_candidates: int | None,
@@ -216,11 +248,11 @@ def _finished_parts(
         "error_weight": None if error_weight is None else float(error_weight),
         "n_candidates": None if n_candidates is None else int(n_candidates),
         "tol": float(blocks.tol),
-        "dictionary": blocks.atoms is not blocks.samples,
+        "dictionary": atoms is not samples,
     }
-    arrays = {"samples": blocks.samples}
-    if blocks.atoms is not blocks.samples:
-        arrays["atoms"] = blocks.atoms
+    arrays = {"samples": samples}
+    if atoms is not samples:
+        arrays["atoms"] = atoms
     return Checkpoint.at(checkpoint).computation("representation", parameters, **arrays)
 
 
@@ -247,24 +279,44 @@ def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[NDArray, ND
     return samples.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
 
 
-def _within_range(samples: NDArray, atoms: NDArray, unit: float = 0.0) -> tuple[NDArray, NDArray]:
+def _within_range(
+    samples: NDArray, atoms: NDArray, error_weight: float | None = None
+) -> tuple[NDArray, NDArray]:
     """Return samples and atoms in a precision whose range contains sums of their products.
 
-    `unit` is the non-zero of the atoms I/γₑ if they are not stored.
+    Every sample that is not zero counts: where products of small ones became zero, their solutions
+    would be those of other samples.
     """
-    largest = max(unit, *(float(max(A.max(), -A.min())) for A in (samples, atoms)))
     limits = np.finfo(samples.dtype)
     margin = float(samples.shape[1]) / limits.eps
-    if largest == 0 or np.sqrt(limits.tiny * margin) < largest < np.sqrt(limits.max / margin):
-        return samples, atoms
-    if samples.dtype == np.float32:
-        wide = samples.astype(np.float64)
-        return _within_range(wide, wide if atoms is samples else atoms.astype(np.float64), unit)
-    raise InputError(
-        f"X must have products within the range of float64, got a largest entry of {largest:g}; "
-        "scale the samples first",
-        parameter="X",
-    )
+    low, high = np.sqrt(limits.tiny * margin), np.sqrt(limits.max / margin)
+    if error_weight is not None and not low < 1 / error_weight < high:
+        if samples.dtype == np.float64:
+            raise InputError(
+                "error_weight must be within the range of products of float64, got "
+                f"{error_weight:g}",
+                parameter="error_weight",
+            )
+        return _within_range(*_in_float64(samples, atoms), error_weight)
+    for name, A in {"X": samples, "dictionary": atoms}.items():
+        largest = np.maximum(A.max(axis=1), -A.min(axis=1))
+        outside = np.flatnonzero((largest > 0) & ~((low < largest) & (largest < high)))
+        if len(outside) == 0:
+            continue
+        if samples.dtype == np.float32:
+            return _within_range(*_in_float64(samples, atoms), error_weight)
+        row = outside[0]
+        raise InputError(
+            f"{name} must have products within the range of float64, got a largest entry of "
+            f"{largest[row]:g} in row {row}; scale the samples first",
+            parameter=name,
+        )
+    return samples, atoms
+
+
+def _in_float64(samples: NDArray, atoms: NDArray) -> tuple[NDArray, NDArray]:
+    wide = samples.astype(np.float64)
+    return wide, wide if atoms is samples else atoms.astype(np.float64)
 
 
 def _solve(
