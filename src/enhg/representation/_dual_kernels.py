@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from enhg._numba import CACHE
+from enhg._numba import kernel
 
 # As in `_kernels`: nothing is allocated, and reference counting is left out.
 _OPTIONS: dict[str, Any] = {
@@ -79,14 +79,14 @@ def _threshold(g, l1, ridge, z):
     return count
 
 
-@njit(**_OPTIONS, cache=CACHE)
+@kernel(**_OPTIONS)
 def threshold(g, l1, ridge, z, counts):
     """Compute the coefficients z of every row and their number, given correlations g."""
     for i in range(g.shape[0]):
         counts[i] = _threshold(g[i], l1[i], ridge[i], z[i])
 
 
-@njit(**_OPTIONS, cache=CACHE)
+@kernel(**_OPTIONS)
 def advance(g, q, l1, ridge, slopes, squares, lengths, counts):
     """Search the length of the step of every row, take it in g, and replace q by the coefficients.
 
