@@ -9,6 +9,7 @@ import typer
 
 from enhg._optional import require
 from enhg.cli import reading, steps
+from enhg.cli.interruption import unhurried
 from enhg.cli.options import (
     Clusters,
     Color,
@@ -252,15 +253,16 @@ def _run(
     session = LabelingSession(model, samples.names, out, classes, labels)
     with stages.stage("map", "drawing the map"):
         _ = session.places
-    try:
-        serve(
-            session, pictures, Exporter(session, samples, out), port=port,
-            open_browser=open_browser, announce=announce,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        pass
-    finally:
-        session.close()
+    with unhurried():
+        try:
+            serve(
+                session, pictures, Exporter(session, samples, out), port=port,
+                open_browser=open_browser, announce=announce,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            pass
+        finally:
+            session.close()
     settled = int(session.answers.settled.sum())
     count = f"{settled} of {len(samples.names)} images"
     stages.print_rows(("labeled", count), ("files", str(out / LABELS)))

@@ -18,6 +18,7 @@ import typer
 from typer.models import OptionInfo
 
 from enhg._progress import bar
+from enhg.cli.interruption import end_in_order, message_of
 from enhg.exceptions import Advised, InputError, MissingDependencyError
 
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
@@ -33,8 +34,9 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
         try:
             command(*args, **options)
-        except KeyboardInterrupt:
-            _fail("interrupted: no results were written", 130)
+        except KeyboardInterrupt as error:
+            end_in_order()
+            _fail(*message_of(error))
         except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
             raise
         except MemoryError as error:
