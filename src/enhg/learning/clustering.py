@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import CheckpointLike, Computation
 from enhg._npz import (
@@ -24,6 +23,7 @@ from enhg._npz import (
 )
 from enhg._progress import Progress
 from enhg._protocol import GraphLike, is_graph
+from enhg._threads import one_thread_in_libraries
 from enhg._validation import check_choice, check_rng, check_whole
 from enhg.learning._base import (
     Prediction,
@@ -58,8 +58,6 @@ from enhg.learning.scores import boundary_scores, margins
 from enhg.learning.spectral import Spectrum, eigenpairs_on, embed, fragments
 from enhg.preprocessing._arrays import first_equal, unit_length
 
-# With fewer samples the threads of BLAS and OpenMP mostly wait for each other.
-_MIN_THREADED_SAMPLES = 10_000
 _EXPECTED_CLUSTERS = 30  # at most, of samples whose number of clusters is to be estimated
 
 
@@ -229,7 +227,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         fit_structure(self, samples)
         parts = finished_parts(self, "clustering", samples, self._description())
         rng = self._rng(parts)
-        with threadpool_limits(limits=1 if n < _MIN_THREADED_SAMPLES else None):
+        with one_thread_in_libraries():
             self._cluster(samples, rng, parts)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self
