@@ -45,7 +45,7 @@ def test_memory_does_not_grow():
 
 
 _FORKS = """
-import os, sys, warnings
+import faulthandler, os, sys, warnings
 import numpy as np
 from enhg import HypergraphClustering
 warnings.simplefilter("ignore")
@@ -58,6 +58,7 @@ children = []
 for _ in range(2):
     child = os.fork()
     if child == 0:
+        faulthandler.dump_traceback_later(120, exit=True)
         own = labels()
         os._exit(0 if expected is None or (own == expected).all() else 1)
     children.append(child)
