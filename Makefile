@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs reproduce clean help
+.PHONY: demo test chaos lint bench docs reproduce clean help
 
 help:
 	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
 	@echo "make test    tests, doctests, linters, type checker, rules of imports"
+	@echo "make chaos   runs that are killed at many random moments, full disks, little memory (long)"
 	@echo "make lint    only the linters, type checker and rules of imports"
 	@echo "make bench   speed and memory against a matrix product and other libraries, into"
 	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
@@ -35,6 +36,10 @@ lint: .venv/extra-dev
 
 test: lint
 	$(BIN)/python -m pytest -n auto --maxprocesses=4
+
+# A short version is among the tests.
+chaos: .venv/extra-dev
+	ENHG_CHAOS=1 $(BIN)/python -m pytest tests/chaos -n auto --maxprocesses=4
 
 bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)
