@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint fuzz bench docs reproduce clean help
+.PHONY: demo test chaos fuzz lint bench docs reproduce clean help
 
 help:
 	@echo "make demo    cluster and classify scikit-learn's digits; results go to enhg-demo/"
 	@echo "make test    tests, doctests, linters, type checker, rules of imports"
+	@echo "make chaos   runs that are killed at many random moments, full disks, little memory (long)"
 	@echo "make lint    only the linters, type checker and rules of imports"
 	@echo "make fuzz    5000 random inputs for every reader, both learners and the solver; fewer"
 	@echo "             with COUNT=100, one with NAME=npz"
@@ -40,6 +41,10 @@ test: lint
 
 fuzz: .venv/extra-dev
 	$(BIN)/python tests/fuzz --count $(or $(COUNT),5000) $(NAME)
+
+# A short version is among the tests.
+chaos: .venv/extra-dev
+	ENHG_CHAOS=1 $(BIN)/python -m pytest tests/chaos -n auto --maxprocesses=4
 
 bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)

@@ -8,6 +8,7 @@ Arguments and result are JSON; the result is the last line printed.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -411,6 +412,80 @@ def _timed(function: Callable, stage: str, spent: Counter[str]) -> Callable:
     return call
 
 
+def within_budget(samples: str, budget: int, rows: int | None) -> dict[str, float]:
+    """Peak memory of a representation beside the samples and the result, which are not counted."""
+    import numpy as np
+
+    import enhg
+    from benchmarks.measure import reset_peak
+
+    X = np.load(samples)
+    enhg.self_representation(X[:300])
+    enhg.self_representation(X[:50], dictionary=X[:300])
+    before = reset_peak()
+    chosen = {} if rows is None else {"dictionary": X}
+    result = enhg.self_representation(X[:rows], memory_budget=budget, **chosen)
+    Z = result.coefficients
+    result_bytes = Z.data.nbytes + Z.indices.nbytes + Z.indptr.nbytes
+    return {
+        "used_bytes": peak_bytes() - before - result_bytes,
+        "result_bytes": result_bytes,
+        "certificate": float(result.certificate.max()),
+    }
+
+
+def cluster_under_load(samples: str, turns: int = 3) -> dict[str, float]:
+    """Seconds of a clustering alone and beside two busy processes, the best of several turns.
+
+    With one thread of BLAS and OpenMP, as it is, and with all of them; also of ten orthonormal
+    bases of a block of vectors, the products of BLAS in it.
+    """
+    from contextlib import nullcontext
+
+    import numpy as np
+
+    import enhg
+    from enhg.learning import clustering
+
+    X = np.load(samples)
+    graph = enhg.ElasticNetHypergraph(preprocessing="unit", n_candidates=15).fit(X).graph_
+    learner = enhg.HypergraphClustering(10, structure=graph, random_state=0)
+    block = np.random.default_rng(0).random((len(X), 30))
+    limited, works = (
+        clustering.one_thread_in_libraries,
+        {
+            "clustering": lambda: learner.fit(X),
+            "bases": lambda: [np.linalg.qr(block)[0].T @ block for _ in range(10)],
+        },
+    )
+    seconds: dict[str, list[float]] = {}
+    for _ in range(turns):
+        for place, n_others in (("alone", 0), ("beside", 2)):
+            for threads, context in (("one", limited), ("all", nullcontext)):
+                with (
+                    _busy_processes(n_others),
+                    patch.object(clustering, "one_thread_in_libraries", context),
+                    context(),
+                ):
+                    for name, work in works.items():
+                        spent = seconds.setdefault(f"{name}, {place}, {threads}", [])
+                        spent.append(seconds_of(work))
+    return {name: min(values) for name, values in seconds.items()}
+
+
+@contextmanager
+def _busy_processes(count: int) -> Iterator[None]:
+    """Processes that keep one core busy each."""
+    code = "while True: pass"
+    processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 _TASKS: dict[str, Callable[..., dict]] = {
     "start": start,
     "represent": represent,
@@ -423,6 +498,8 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "cluster_plainly": cluster_plainly,
     "extract_features": extract_features,
     "hif": hif,
+    "within_budget": within_budget,
+    "cluster_under_load": cluster_under_load,
 }
 
 if __name__ == "__main__":

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 from joblib import Parallel, cpu_count, delayed
 
@@ -20,6 +24,7 @@ _KEY = (
 )  # fmt: skip
 _SCORES = ("ac", "nmi", "accuracy", "seconds", "warnings")
 _HEADER = (*_KEY, *_SCORES)
+_WATCH_SECONDS = 1.0
 
 
 class Cells:
@@ -124,7 +129,7 @@ def run_jobs(
     report(done, total)
     parallel = Parallel(n_jobs or cpu_count(), return_as="generator_unordered", max_nbytes=None)
     try:
-        for job, rows in parallel(delayed(_run)(job, folder) for job in todo):
+        for job, rows in parallel(delayed(_run)(job, folder, os.getpid()) for job in todo):
             cells.add(rows)
             done += job.cost
             report(done, total)
@@ -135,5 +140,19 @@ def run_jobs(
         ) from error
 
 
-def _run(job: Job, folder: Path) -> tuple[Job, list[Row]]:
+def _run(job: Job, folder: Path, parent: int) -> tuple[Job, list[Row]]:
+    end_with(parent)
     return job, evaluate(job, folder)
+
+
+@cache
+def end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed; nothing in the parent itself."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    if os.getpid() != parent:
+        Thread(target=watch, daemon=True).start()

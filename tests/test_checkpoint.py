@@ -177,7 +177,7 @@ def test_killed_before_the_description_was_written(tmp_path, leftovers):
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     self_representation(X, checkpoint=tmp_path)
-    leftover = tmp_path / "representation" / ".0123.tmp"
+    leftover = tmp_path / "representation" / f".{'0123' * 8}.tmp"
     leftover.write_bytes(b"part")
     self_representation(X, checkpoint=tmp_path)
     assert not leftover.exists()

@@ -204,4 +204,4 @@ def test_the_kernel_is_compiled_once_for_the_types_of_a_graph():
     """Levels of the search have degrees of one type, read-only as those of the graph or not."""
     for graph in (random_hypergraph(0), blocks([20, 20, 20])[0]):
         maximize_modularity(graph, random_state=0)
-    assert all(degrees.mutable for _, _, _, degrees, *_ in move.signatures)
+    assert all(degrees.mutable for _, _, _, degrees, *_ in move.dispatcher.signatures)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._atomic import atomic_file
+from enhg._atomic import atomic_file, sweep
 from enhg._npz import State, read_archive, write_archive
 from enhg._version import __version__
 from enhg.exceptions import InputError
@@ -100,8 +100,7 @@ class Checkpoint:
                     parameter="checkpoint",
                 )
             shutil.rmtree(folder)
-        for part in folder.glob(".*.tmp"):  # of a process that was killed
-            part.unlink(missing_ok=True)
+        sweep(folder)
         return Computation(folder, json.dumps(own, indent=1, allow_nan=False), self.starts)
 
     def remove(self) -> None:

@@ -64,7 +64,7 @@ def write_hif(
     with (
         reporting(progress, "writing") as report,
         atomic_file(target) as part,
-        open(part, "x", encoding="ascii", newline="\n") as stream,
+        open(part, "w", encoding="ascii", newline="\n") as stream,
     ):
         stream.write(f'{{"network-type": "undirected",\n"metadata": {head},\n"nodes": ')
         _write_list(stream, _node_blocks(vertices, attributes))

@@ -5,33 +5,87 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 
-_MEMINFO = Path("/proc/meminfo")
-# Limit and usage of the memory of a container on Linux (control groups, versions 2 and 1).
-_CGROUP_LIMITS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ),
-)
+_PROC = Path("/proc")
+# Files of a control group with its limit and its usage, and what its statistics call the part of
+# the usage that can be given up at once, in versions 2 and 1.
+_FILES = {
+    "cgroup2": ("memory.max", "memory.current", "inactive_file"),
+    "cgroup": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 
 
 def free_memory() -> int:
     """Return the bytes available to this process without swapping.
 
     The available memory of the machine (Linux, Windows) or its physical memory (elsewhere), and no
-    more than what is left of a container's limit.
+    more than what is left of the limits of the process: those of its control group and of the
+    groups that this is part of, and that of its address space.
     """
-    free = _machine_memory()
-    for limit, usage in _CGROUP_LIMITS:
-        try:
-            left = int(limit.read_text()) - int(usage.read_text())
-        except (OSError, ValueError):  # no such group, or "max": no limit
+    left = [_group_memory(*group) for group in _groups()]
+    return max(0, min(_machine_memory(), _address_space(), *left))
+
+
+def _groups() -> Iterator[tuple[Path, str]]:
+    """The folders of the control groups of this process, and of those around them, by version."""
+    own = {}
+    for line in _lines(_PROC / "self" / "cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if not controllers or "memory" in controllers.split(","):
+            own["cgroup" if controllers else "cgroup2"] = PurePosixPath(path)
+    for line in _lines(_PROC / "self" / "mountinfo"):
+        # number, parent, device, root, mount point, options, …, "-", type, source, options
+        place, _, system = line.partition(" - ")
+        kind, _, options = system.split(" ", 2)
+        if kind not in own or (kind == "cgroup" and "memory" not in options.split(",")):
             continue
-        free = min(free, max(left, 0))
-    return free
+        root, mount = (PurePosixPath(_unescaped(word)) for word in place.split(" ")[3:5])
+        # Seen from within a container, its own group may be the root of what is mounted.
+        inside = own[kind].relative_to(root) if own[kind].is_relative_to(root) else PurePosixPath()
+        for folder in (mount / inside, *(mount / inside).parents):
+            if folder.is_relative_to(mount):
+                yield Path(folder), kind
+
+
+def _group_memory(folder: Path, kind: str) -> int:
+    """Bytes left of the limit of a control group; the largest number without a limit."""
+    limit, usage, inactive = _FILES[kind]
+    try:
+        left = int((folder / limit).read_text()) - int((folder / usage).read_text())
+    except (OSError, ValueError):  # the root has no such files, and "max" is no limit
+        return sys.maxsize
+    for line in _lines(folder / "memory.stat"):
+        name, _, value = line.partition(" ")
+        if name == inactive:
+            left += int(value)
+    return left
+
+
+def _address_space() -> int:
+    """Bytes left of the limit on the address space; the largest number without a limit."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # absent on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            pages = int((_PROC / "self" / "statm").read_text().split()[0])
+            return limit - pages * resource.getpagesize()
+    return sys.maxsize
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text().splitlines()
+    except OSError:
+        return []
+
+
+def _unescaped(path: str) -> str:
+    """A path of mountinfo, which has octal numbers in place of white space."""
+    return path.encode().decode("unicode_escape")
 
 
 def _machine_memory() -> int:
@@ -45,11 +99,7 @@ def _machine_memory() -> int:
 
 def _meminfo_available() -> int | None:
     """Return MemAvailable of Linux in bytes, or None where there is no such entry."""
-    try:
-        lines = _MEMINFO.read_text().splitlines()
-    except OSError:
-        return None
-    for line in lines:
+    for line in _lines(_PROC / "meminfo"):
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
     return None

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from enhg._numba import CACHE
+from enhg._numba import kernel
 
 # Smallest gain, relative to the sum of degrees, for which a vertex moves: above rounding.
 _MIN_GAIN = 1e-10
 
 
-@njit(nogil=True, cache=CACHE)
+@kernel(nogil=True)
 def move(indptr, indices, data, degrees, resolution, order, labels):
     """Move single vertices to the neighboring cluster of the largest gain until none gains.
 
@@ -84,7 +83,7 @@ def move(indptr, indices, data, degrees, resolution, order, labels):
                 count += 1
 
 
-@njit(nogil=True, cache=CACHE)
+@kernel(nogil=True)
 def sum_links(indptr, indices, data, clusters, order, starts):
     """Sum the links between each two clusters: data, indices and indptr of their CSR array.
 

@@ -71,7 +71,7 @@ def write_archive(
     values = _flattened(state, "", arrays, sparse_names)
     header = json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False)
     members: dict[str, Any] = {"format": kind, "version": version, "header": header, **arrays}
-    with atomic_file(target) as part, open(part, "xb") as stream:
+    with atomic_file(target) as part, open(part, "wb") as stream:
         np.savez(stream, **members)
         if flush:
             stream.flush()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -313,3 +315,92 @@ def test_a_link_to_itself(tmp_path, refuses):
             pass
 
     refuses(write, "out")
+
+
+# --- runs that were killed, and two at once ------------------------------------------------------
+
+RUN = """
+import os, sys, time
+from enhg.io import results
+target, kill_at = sys.argv[1:]
+replace, count = os.replace, 0
+def stop(self, there):
+    global count
+    count += 1
+    if count == int(kill_at):
+        os._exit(9)
+    return replace(self, there)
+results.Path.replace = stop
+with results.output_folder(target, overwrite=True, optional=("old*.txt",)) as folder:
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.txt").write_text("new")
+    print(folder.name, flush=True)
+    if kill_at == "0":
+        time.sleep(600)
+"""
+
+
+def start(target, kill_at=0):
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(target), str(kill_at)], stdout=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_leftovers_of_a_killed_run_are_removed_by_the_next_one(tmp_path, refuses, existing):
+    target = tmp_path / "out"
+    home = target if existing else tmp_path
+    if existing:
+        target.mkdir()
+    with start(target) as process:
+        name = process.stdout.readline().strip()
+        refuses(lambda: entered(target), "another run writes into this folder")
+        assert (home / name).is_dir()  # of a run that is alive
+        process.kill()
+    assert (home / name).is_dir()
+    (home / ".other.01234567.tmp").mkdir()  # of another OUT
+    (home / ".out.01234567.tmp").write_text("a file")
+    with output_folder(target, overwrite=True) as folder:
+        (folder / "labels.csv").write_text("")
+        assert not (home / name).exists()
+    assert sorted(os.listdir(home)) == sorted(
+        [".other.01234567.tmp", ".out.01234567.tmp", "labels.csv" if existing else "out"]
+    )
+
+
+def entered(target):
+    with output_folder(target):
+        pass
+
+
+@pytest.mark.parametrize("kill_at", [1, 2, 3])
+def test_results_that_were_being_moved_are_completed_by_the_next_run(tmp_path, refuses, kill_at):
+    target = tmp_path / "out"
+    target.mkdir()
+    for name in ("a.txt", "old1.txt", "mine.txt"):
+        (target / name).write_text("old")
+    with start(target, kill_at) as process:
+        assert process.wait() == 9
+    refuses(lambda: entered(target), "must be new or empty")
+    with pytest.raises(KeyError), output_folder(target, overwrite=True):
+        raise KeyError  # this run fails, but the one before it had succeeded
+    assert {file.name: file.read_text() for file in target.iterdir()} == {
+        "a.txt": "new", "b.txt": "new", "c.txt": "new", "mine.txt": "old",
+    }  # fmt: skip
+
+
+def test_an_interruption_while_results_are_moved_comes_too_late(tmp_path, monkeypatch):
+    target, replace, calls = tmp_path / "out", Path.replace, []
+
+    def interrupted(self, there):
+        calls.append(there)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return replace(self, there)
+
+    target.mkdir()
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with output_folder(target) as folder:
+        for name in ("a", "b", "c"):
+            (folder / name).write_text("new")
+    assert sorted(os.listdir(target)) == ["a", "b", "c"]

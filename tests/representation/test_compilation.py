@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(not CACHE, reason="machine code is not kept on d
 def not_compiled(monkeypatch):
     """A kernel without machine code on disk; yields the types compiled elsewhere."""
     elsewhere = []
-    kernel = njit(**_kernels._OPTIONS)(_kernels.solve.py_func)
-    monkeypatch.setattr(_kernels, "solve", kernel)
+    dispatcher = njit(**_kernels._OPTIONS)(_kernels.solve.__wrapped__)
+    monkeypatch.setattr(_kernels.solve, "dispatcher", dispatcher)
     monkeypatch.setattr(_compilation, "_loaded", set())
     monkeypatch.setattr(_compilation, "_compile_elsewhere", elsewhere.append)
     return elsewhere
@@ -25,7 +25,7 @@ def not_compiled(monkeypatch):
 def test_a_process_that_solves_does_not_compile(not_compiled):
     _compilation.load_kernel(np.dtype(np.float32))
     assert not_compiled == ["float32"]
-    assert not _kernels.solve.signatures
+    assert not _kernels.solve.dispatcher.signatures
     _compilation.load_kernel(np.dtype(np.float32))
     assert not_compiled == ["float32"]  # not again
     _compilation.load_kernel(np.dtype(np.float64))
@@ -41,7 +41,7 @@ def test_solving_loads_the_kernel_first(monkeypatch):
 def test_the_other_process_leaves_machine_code(monkeypatch, capfd):
     """It is the same as here: its code is on disk, and it prints nothing."""
     _compilation.load_kernel(np.dtype(np.float32))
-    before = sum(_kernels.solve.stats.cache_hits.values())
+    before = sum(_kernels.solve.dispatcher.stats.cache_hits.values())
     assert before > 0
     monkeypatch.setattr(_compilation.sys, "executable", "")
     _compilation._compile_elsewhere("float32")  # not possible, and no error

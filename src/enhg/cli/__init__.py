@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import signal
 import sys
-from typing import NoReturn
 
 from enhg._optional import require
+from enhg.cli.interruption import message_of, watch_signals
 from enhg.exceptions import MissingDependencyError
 
 
@@ -18,13 +17,14 @@ def main() -> None:
             require(module, "cli")
     except MissingDependencyError as error:
         raise SystemExit(f"error: the program enhg: {error}") from None
-    from enhg.cli.commands import app
+    watch_signals()
+    try:
+        from enhg.cli.commands import app
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # for file names that are not valid text
-    signal.signal(signal.SIGTERM, _exit)  # so that temporary files are removed
-    app(prog_name="enhg")
-
-
-def _exit(number: int, _: object) -> NoReturn:
-    raise SystemExit(128 + number)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # for names that are not valid text
+        app(prog_name="enhg")
+    except KeyboardInterrupt as error:  # before a command has started
+        message, status = message_of(error)
+        print(message, file=sys.stderr)
+        raise SystemExit(status) from None

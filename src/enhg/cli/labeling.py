@@ -9,6 +9,7 @@ import typer
 
 from enhg._optional import require
 from enhg.cli import reading, steps
+from enhg.cli.interruption import unhurried
 from enhg.cli.options import (
     Clusters,
     Color,
@@ -287,10 +288,11 @@ def _serve(
     try:
         with stages.stage("map", "drawing the map"):
             session.prepare()
-        serve(
-            session, pictures, Exporter(session, samples, out), listening,
-            open_browser=open_browser, announce=announce,
-        )  # fmt: skip
+        with unhurried():
+            serve(
+                session, pictures, Exporter(session, samples, out), listening,
+                open_browser=open_browser, announce=announce,
+            )  # fmt: skip
     except KeyboardInterrupt:
         pass
     finally:

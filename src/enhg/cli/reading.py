@@ -262,7 +262,7 @@ def write_features(out: Path, samples: Samples) -> None:
 
     X = samples.X.reshape(len(samples.X), *(samples.image_shape or (-1,)))
     with atomic_file(out) as part:
-        with part.open("xb") as stream:
+        with part.open("wb") as stream:
             np.savez(
                 stream, X=X, names=np.array(samples.names, dtype=np.str_),
                 recipe=np.array(json.dumps(samples.recipe)),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from enhg._files import resolved
 from enhg._optional import require
 from enhg.cli import summary
+from enhg.cli.interruption import last_line
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def results(
         output_folder(out, overwrite, outputs.new, _OPTIONAL) as folder,
         _workers(dask),
     ):
+        if parts.folder is not None and parts.folder.exists():
+            stages.print_line(f"going on from {parts.folder}")
         with stages.warnings_shown():
             outputs.check(reading, out)
         yield folder, parts
@@ -124,19 +127,15 @@ def _resumable(
         checkpoint = Checkpoint(folder)
     else:
         checkpoint = Checkpoint(out / CHECKPOINT, delay=_UNSAVED_SECONDS, replace=overwrite)
-    assert checkpoint.folder is not None
-    if checkpoint.folder.exists():
-        stages.print_line(f"going on from {checkpoint.folder}")
-    try:
-        yield checkpoint
-    except InputError:  # the message says what to do first
-        raise
-    except BaseException:
-        if checkpoint.folder.exists():
+
+    def say_where() -> None:
+        if checkpoint.folder is not None and checkpoint.folder.exists():
             stages.print_error(
                 f"{checkpoint.folder} has what was computed: the same command goes on from it"
             )
-        raise
+
+    with last_line(say_where):
+        yield checkpoint
     if folder is None:
         checkpoint.remove()
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from time import perf_counter
+from traceback import clear_frames
 from typing import Any, NoReturn, get_type_hints
 from warnings import WarningMessage
 
@@ -19,6 +20,7 @@ from typer.models import OptionInfo
 
 from enhg._progress import bar
 from enhg._text import escaped, printable
+from enhg.cli.interruption import end_in_order, message_of
 from enhg.exceptions import Advised, InputError, MissingDependencyError
 
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
@@ -34,15 +36,14 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
         try:
             command(*args, **options)
-        except KeyboardInterrupt:
-            _fail("interrupted: no results were written", 130)
+        except KeyboardInterrupt as error:
+            end_in_order()
+            _fail(*message_of(error))
         except BrokenPipeError:  # the reader of the output has ended; typer ends quietly
             raise
         except MemoryError as error:
-            advice = "use fewer samples or smaller images"
-            if budget := options_of(command).get("memory_budget"):
-                advice = f"lower {budget}, or {advice}"
-            _fail(f"error: not enough memory ({error}); {advice}", 1)
+            clear_frames(error.__traceback__)  # which hold what has used up the memory
+            _fail_without_memory(command, str(error))
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             _fail(f"error: {where}{error.strerror or error}", 1)
@@ -69,6 +70,13 @@ def _option_name(parameter: str, info: OptionInfo) -> str:
     """The last declared name; inside of Annotated, typer takes the first for the default."""
     declared = [name for name in (info.default, *(info.param_decls or ())) if name is not ...]
     return str(declared[-1]) if declared else f"--{parameter}".replace("_", "-")
+
+
+def _fail_without_memory(command: Callable[..., None], detail: str) -> NoReturn:
+    advice = "use fewer samples or smaller images"
+    if budget := options_of(command).get("memory_budget"):
+        advice = f"lower {budget}, or {advice}"
+    _fail(f"error: not enough memory{f' ({detail})' if detail else ''}; {advice}", 1)
 
 
 def _fail(message: str, code: int) -> NoReturn:

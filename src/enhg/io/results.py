@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from enhg._atomic import atomic_file
+from enhg._atomic import LockedError, atomic_file, locked, temporary
 from enhg._files import resolved
 from enhg.exceptions import InputError
 from enhg.io._base import Skipped, reason
@@ -19,6 +21,7 @@ from enhg.io.tables import guarded
 
 CHECKPOINT = ".checkpoint"
 """Folder in that of the results, with what a run has computed until it is complete."""
+_LOCK, _MOVING, _STALE = ".lock", ".moving", ".stale.json"
 
 
 def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]) -> None:
@@ -91,14 +94,15 @@ def output_folder(
     Path
         A temporary folder beside `path`, or inside it when `path` exists (it may be on another
         disk, and its parent need not be writable). When the block raises, also on Ctrl-C, the
-        folder is removed, with any parents that were made for it.
+        folder is removed, with any parents that were made for it; after a process that was killed,
+        the next one with the same `path` removes it.
 
     Raises
     ------
     InputError
         On entry, when `path` is a file, holds files and `overwrite` is not set, holds one of `new`,
-        or cannot be written. At the end, when the results cannot be moved; they stay in the
-        temporary folder, which the message names.
+        is written to by another process, or cannot be written. At the end, when the results cannot
+        be moved; they stay in a folder that the message names.
 
     Examples
     --------
@@ -110,35 +114,80 @@ def output_folder(
     done
     """
     target = resolved(path)
-    with _writable(target):
-        _check_target(target, overwrite, new)
-        existed = target.exists()
-        parents = [] if existed else [p for p in target.parents if not p.exists()]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        home = target if existed else target.parent
-        folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
-        folder.mkdir()
-    try:
+    with ExitStack() as stack:
+        with _writable(target):
+            _check_target(target, overwrite, new)
+            for parent in reversed([p for p in target.parents if not p.exists()]):
+                stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
+                parent.mkdir(exist_ok=True)
+            if _lock(stack, target):
+                _recover(target)
+            _check_target(target, overwrite, new)  # another run may have ended meanwhile
+            home = target if target.exists() else target.parent
+            folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
+            stack.enter_context(temporary(folder))
+            folder.mkdir()
         yield folder
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        for parent in parents:
-            with suppress(OSError):  # another process may use it by then
-                parent.rmdir()
-        raise
-    try:
-        _move(folder, target, overwrite, optional)
-    except OSError as error:
-        raise InputError(
-            f"{target}: the results cannot be moved there ({reason(error)}); they are in {folder}"
-        ) from error
+        try:
+            _place(folder, target, overwrite, optional)
+        except OSError as error:
+            kept = folder.with_suffix(".kept")  # which the next run does not remove
+            with suppress(OSError):
+                folder.rename(kept)
+            raise InputError(
+                f"{target}: the results cannot be moved there ({reason(error)}); they are in {kept}"
+            ) from error
+
+
+def _lock(stack: ExitStack, target: Path) -> bool:
+    """Lock the folder of the results for one run; whether locks are held on all that exist.
+
+    The lock is beside the folder, where it is found before the folder is made, and in the folder,
+    if it exists, since others may see it under another path.
+    """
+    files = [target.with_name(f".{target.name}.lock")]
+    if target.exists():
+        files.append(target / _LOCK)
+    held, failure = [], None
+    for file in files:
+        try:
+            held.append(stack.enter_context(locked(file)))
+        except LockedError as error:
+            raise InputError(
+                f"{target}: another run writes into this folder; wait for its end, or choose "
+                "another folder",
+                parameter="out",
+            ) from error
+        except OSError as error:  # one of both folders need not be writable
+            failure = error
+    if not held and failure is not None:
+        raise failure
+    return all(held)
+
+
+def _recover(target: Path) -> None:
+    """Remove what killed runs have left, and complete results that were being moved."""
+    for home in filter(Path.is_dir, (target.parent, target)):
+        for name in filter(_leftover(target).fullmatch, os.listdir(home)):
+            folder = home / name
+            if folder.is_symlink() or not folder.is_dir():
+                continue
+            if name.endswith(_MOVING):
+                _move(folder, target)
+            else:
+                shutil.rmtree(folder)
+
+
+def _leftover(target: Path) -> re.Pattern[str]:
+    return re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}(\.tmp|{re.escape(_MOVING)})")
 
 
 def _check_target(target: Path, overwrite: bool, new: Sequence[str]) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: must be a folder, got a file")
-    held = target.iterdir() if target.exists() else ()
-    if not overwrite and any(entry.name != CHECKPOINT for entry in held):
+    held = os.listdir(target) if target.exists() else ()
+    own, leftover = (CHECKPOINT, _LOCK), _leftover(target)
+    if not overwrite and any(name not in own and not leftover.fullmatch(name) for name in held):
         raise InputError(
             f"{target}: must be new or empty, got a folder that holds files; set overwrite to "
             "replace files of the same names",
@@ -152,26 +201,45 @@ def _check_target(target: Path, overwrite: bool, new: Sequence[str]) -> None:
             )
 
 
-def _move(folder: Path, target: Path, overwrite: bool, optional: Sequence[str]) -> None:
+def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str]) -> None:
     """Move the contents of `folder` into `target`, or rename it if there is no `target`."""
     if not target.exists():
         folder.rename(target)
         return
-    moves = [(item, target / item.relative_to(folder)) for item in sorted(folder.rglob("*"))]
-    for item, there in moves:
-        if there.is_dir() != item.is_dir() and there.exists():
+    items = sorted(item.relative_to(folder) for item in folder.rglob("*"))
+    for item in items:
+        there = target / item
+        if there.is_dir() != (folder / item).is_dir() and there.exists():
             raise FileExistsError(f"{there.name} is a file on one side and a folder on the other")
         if there.is_file() and not overwrite:
             raise FileExistsError(f"{there.name} has been written there meanwhile")
-    for item, there in moves:
+    patterns = optional if overwrite else ()
+    stale = {file.relative_to(target) for pattern in patterns for file in target.glob(pattern)}
+    names = sorted(os.fspath(name) for name in stale - set(items))
+    (folder / _STALE).write_text(json.dumps(names), encoding="ascii")
+    moving = folder.rename(folder.with_suffix(_MOVING))
+    try:
+        _move(moving, target)
+    except KeyboardInterrupt:  # too late: half of the results would be of no use
+        _move(moving, target)
+
+
+def _move(folder: Path, target: Path) -> None:
+    """Move all files into `target` and remove those that they replace; to be repeated until done.
+
+    A process that is killed before the end has written everything, and the next one goes on.
+    """
+    if not (folder / _STALE).exists():  # all is done but the removal of the folder
+        shutil.rmtree(folder)
+        return
+    for item in sorted(folder.rglob("*")):
+        there = target / item.relative_to(folder)
         if item.is_dir():
             there.mkdir(exist_ok=True)
-        else:
+        elif item != folder / _STALE:
             item.replace(there)
-    written = {there for _, there in moves}
-    for pattern in optional if overwrite else ():
-        for file in set(target.glob(pattern)) - written:
-            file.unlink()
+    for name in json.loads((folder / _STALE).read_text(encoding="ascii")):
+        (target / name).unlink(missing_ok=True)
     shutil.rmtree(folder)
 
 

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import Checkpoint, CheckpointLike, Computation
 from enhg._npz import (
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-_MIN_THREADED_SAMPLES = 10_000
 # Fitted attributes of a structure that its learner repeats.
 _STRUCTURE_ATTRIBUTES = ("representation_", "outlier_scores_")
 
@@ -97,15 +95,6 @@ def fit_structure(learner: Any, samples: NDArray) -> None:
         )
     _check_same_features(structure, learner)
     _set_structure(learner, structure, graph)
-
-
-def library_threads(n_samples: int) -> threadpool_limits:
-    """Limit BLAS and OpenMP to one thread if there are fewer than 10 000 samples.
-
-    Their threads mostly wait for each other then. Since BLAS rounds differently with another number
-    of threads, results of few samples do not depend on it either.
-    """
-    return threadpool_limits(limits=1 if n_samples < _MIN_THREADED_SAMPLES else None)
 
 
 def finished_parts(

@@ -14,6 +14,7 @@ from enhg._checkpoint import CheckpointLike
 from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
+from enhg._threads import one_thread_in_libraries
 from enhg._validation import check_choice, check_fraction, check_rng
 from enhg.exceptions import Advised
 from enhg.learning._advice import MORE_MEMBERS
@@ -25,7 +26,6 @@ from enhg.learning._base import (
     if_attaching,
     learner_from_state,
     learner_to_state,
-    library_threads,
     require_by_method,
     validate_samples,
 )
@@ -212,7 +212,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         fit_structure(self, samples)
         Y = np.zeros((len(samples), len(self.classes_)))
         Y[self.labeled_indices_, codes] = 1
-        with library_threads(len(samples)):
+        with one_thread_in_libraries():
             self._set_labels(self._distributions_of(samples, Y), codes)
         if self.unreached_.any():
             self._warn_of_unreached()
@@ -342,7 +342,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             mask = mask if mask.any() else np.ones_like(mask)
             groups = find_groups(self.graph_, k, check_rng(0))
             coarse = Coarsening.of_groups(self.graph_, groups)
-            with library_threads(len(mask)):
+            with one_thread_in_libraries():
                 spectrum = eigenpairs_on(
                     coarse.graph, coarse.select(mask), n_eigenvectors(k), 0,
                     tol=coarse.eigenvector_tol,

@@ -23,6 +23,7 @@ from enhg._npz import (
 )
 from enhg._progress import Progress
 from enhg._protocol import GraphLike, is_graph
+from enhg._threads import one_thread_in_libraries
 from enhg._validation import check_choice, check_rng, check_whole
 from enhg.learning._base import (
     Prediction,
@@ -32,7 +33,6 @@ from enhg.learning._base import (
     if_attaching,
     learner_from_state,
     learner_to_state,
-    library_threads,
     require_by_method,
     resumed,
     validate_samples,
@@ -168,7 +168,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     `ElasticNetHypergraph` or `L1Hypergraph`; with others they are not available.
 
     On one graph, the same `random_state` gives the same result bit for bit, for any number of
-    threads. From 10 000 samples on, the last bits of eigenvectors depend on that of BLAS.
+    threads.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         fit_structure(self, samples)
         parts = finished_parts(self, "clustering", samples, self._description())
         rng = self._rng(parts)
-        with library_threads(n):
+        with one_thread_in_libraries():
             self._cluster(samples, rng, parts)
         self.boundary_scores_ = boundary_scores(self.graph_, self.labels_, self.n_clusters_)
         return self

@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.neighbors import kneighbors_graph
 
 from enhg._npz import State, require, require_sparse, require_value
+from enhg._threads import one_thread_in_libraries
 from enhg.preprocessing._arrays import evenly_spaced, normalized
 from enhg.preprocessing._base import SampleTransformer, to_unit_length
 
@@ -104,7 +105,10 @@ def _feature_similarity(X: NDArray) -> sparse.csr_array:
     if d == 1 or least >= 1:
         return sparse.csr_array((d, d))
     features, constant = normalized(np.ascontiguousarray(X.T))
-    nearest = kneighbors_graph(features, min(_NEIGHBORS, d - 1), mode="distance")
+    # In a process that is a copy of one which has used several threads of OpenMP, they would wait
+    # for each other for ever.
+    with one_thread_in_libraries():
+        nearest = kneighbors_graph(features, min(_NEIGHBORS, d - 1), mode="distance")
     feature = np.repeat(np.arange(d), np.diff(nearest.indptr))
     correlation = 1 - nearest.data**2 / 2
     correlation[constant[feature] | constant[nearest.indices]] = 0

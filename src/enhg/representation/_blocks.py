@@ -177,8 +177,8 @@ def _solve_dense(
     )
     spectrum = team.call(lambda: explicit.spectrum)
     Z, certificate = solve_dual(problem, explicit.atoms, explicit.counts, spectrum, buffer, team)
-    rows = SolvedRows(Z, certificate, l1, ridge, np.zeros(len(l1), bool))
-    return dictionary.split(rows.finite())
+    solved = SolvedRows(Z, certificate, l1, ridge, np.zeros(len(l1), bool))
+    return dictionary.split(solved.finite())
 
 
 def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:

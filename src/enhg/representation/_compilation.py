@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from threading import Lock
+from contextlib import suppress
+from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
 from numba.core.event import Listener, install_listener
 
-from enhg._numba import CACHE
 from enhg.representation import _kernels
 from enhg.representation._blocks import Dictionary, row_norms, solve_block
 from enhg.representation._threads import ThreadTeam
@@ -28,7 +29,7 @@ def load_kernel(dtype: np.dtype) -> None:
     latter. So that results do not depend on it, a process that solves does not compile.
     """
     with _loading:
-        if not CACHE or dtype.name in _loaded:
+        if not _kernels.solve.is_kept or dtype.name in _loaded:
             return
         _loaded.add(dtype.name)
         try:
@@ -51,11 +52,27 @@ def _compile_elsewhere(dtype: str) -> None:
     """Compile in another process; where that is not possible, the first use compiles."""
     if not sys.executable or getattr(sys, "frozen", False):
         return
-    code = f"from {__name__} import compile_kernel; compile_kernel({dtype!r})"
-    try:
-        subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-    except OSError:
-        return
+    code = f"from {__name__} import compile_for_parent; compile_for_parent({dtype!r})"
+    with suppress(OSError), subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        try:
+            process.wait()
+        except BaseException:
+            process.kill()
+            raise
+
+
+def compile_for_parent(dtype: str) -> None:
+    """Compile in a process that ends with its parent, which holds the other end of its input."""
+
+    def end_with_parent() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
+    compile_kernel(dtype)
 
 
 class _NotCompiledError(Exception):
@@ -66,7 +83,7 @@ class _Refusal(Listener):
     """Stops the kernel from being compiled."""
 
     def on_start(self, event: Any) -> None:
-        if event.data["dispatcher"] is _kernels.solve:
+        if event.data["dispatcher"] is _kernels.solve.dispatcher:
             raise _NotCompiledError
 
     def on_end(self, event: Any) -> None:

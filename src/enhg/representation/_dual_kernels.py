@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from enhg._numba import CACHE
+from enhg._numba import kernel
 
 # As in `_kernels`: nothing is allocated, and reference counting is left out.
 _OPTIONS: dict[str, Any] = {
@@ -87,7 +87,7 @@ def _shift(counts, atom, by):
         counts[atom] += counts.dtype.type(by)
 
 
-@njit(**_OPTIONS, cache=CACHE)
+@kernel(**_OPTIONS)
 def threshold(g, l1, ridge, counts, own, z, sizes):
     """Compute the coefficients z of every row and their number, given correlations g.
 
@@ -99,7 +99,7 @@ def threshold(g, l1, ridge, counts, own, z, sizes):
         _shift(counts, own[i], 1.0)
 
 
-@njit(**_OPTIONS, cache=CACHE)
+@kernel(**_OPTIONS)
 def advance(g, q, l1, ridge, counts, own, slopes, squares, lengths, sizes):
     """Search the length of the step of every row, take it in g, and replace q by the coefficients.
 

@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from enhg._numba import CACHE
+from enhg._numba import kernel
 
 # Kernels allocate nothing, so that reference counting, which is atomic and shared by all threads,
 # can be left out by Numba's private option `_nrt`. Measured in turns on two cores: with reference
@@ -1707,7 +1707,7 @@ def _is_dense(shared, block, i, n_added, work):
     )
 
 
-@njit(**_OPTIONS, cache=CACHE)
+@kernel(**_OPTIONS)
 def solve(rows, work, shared, block, first_size):
     """Solve samples, each from the `first_size` atoms that correlate most with it.
 

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from enhg._numba import CACHE
+from enhg._numba import kernel
 
 
-@njit(nogil=True, cache=CACHE)
+@kernel(nogil=True)
 def order_by_links(nearest, size):
     """Return the samples in an order that fills groups of `size`, one after the other.
 
@@ -61,7 +60,7 @@ def order_by_links(nearest, size):
     return order
 
 
-@njit(nogil=True, cache=CACHE)
+@kernel(nogil=True)
 def copy_rows(indptr, indices, data, rows, all_indptr, all_indices, all_data):
     """Copy the rows of a CSR matrix to the given rows of a larger one, whose `indptr` is known."""
     for i in range(rows.shape[0]):

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from enhg._numba import CACHE
+from enhg._numba import kernel
 
 
-@njit(nogil=True, cache=CACHE)
+@kernel(nogil=True)
 def products_on_pattern(
     first, last, indptr, indices, data, n_columns, pattern_indptr, pattern_indices, products
 ):
@@ -33,7 +32,7 @@ def products_on_pattern(
             row[indices[k]] = 0.0
 
 
-@njit(nogil=True, cache=CACHE)
+@kernel(nogil=True)
 def ranks(first, last, indptr, data, out):
     """out[p] = the number of entries of the CSR row of p that are larger, or equal and before p.
 

@@ -1,0 +1,115 @@
+"""Ctrl-C and SIGTERM: one line, nothing left behind, and a prompt end also within compiled code.
+
+Python handles a signal between two instructions of its main thread, which may be minutes away: the
+thread may be in compiled code, or wait for threads that are. The signal is therefore also written
+to a pipe, from which a thread reads it. If the process has not ended soon after, the thread removes
+what is temporary and ends the process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Lock, Thread
+from time import sleep
+from typing import NoReturn
+
+from enhg._atomic import remove_unfinished
+from enhg.exceptions import InputError
+
+_SECONDS_TO_END = 2.0
+_MESSAGES = {
+    signal.SIGINT: "interrupted: no results were written",
+    signal.SIGTERM: "terminated: no results were written",
+}
+
+_last_lines: list[Callable[[], None]] = []
+_hurried = Event()
+_ending = Lock()
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was sent to the process."""
+
+
+def watch_signals() -> None:
+    """Treat SIGTERM as Ctrl-C, and end the process soon after either of them."""
+    signal.signal(signal.SIGTERM, _raise)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    _hurried.set()
+    Thread(target=_watch, args=(reading,), daemon=True).start()
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Let the process take its time to end: it has more to do than to remove temporary files."""
+    was_hurried = _hurried.is_set()
+    _hurried.clear()
+    try:
+        yield
+    finally:
+        if was_hurried:
+            _hurried.set()
+
+
+@contextmanager
+def last_line(print_line: Callable[[], None]) -> Iterator[None]:
+    """Call a function that prints a line if the block ends by Ctrl-C, SIGTERM or a failure."""
+    _last_lines.append(print_line)
+    try:
+        yield
+    except InputError:  # the message says what to do first
+        raise
+    except BaseException:
+        print_line()
+        raise
+    finally:
+        with suppress(ValueError):
+            _last_lines.remove(print_line)
+
+
+def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
+    """The line of an interruption, and the exit status."""
+    number = signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT
+    return _MESSAGES[number], 128 + number
+
+
+def end_in_order() -> None:
+    """Make this thread the one that prints the last line, unless another one is at it."""
+    if _hurried.is_set() and not _ending.acquire(blocking=False):
+        sleep(60)  # the process ends meanwhile
+
+
+def _raise(*_: object) -> NoReturn:
+    raise Terminated
+
+
+def _watch(reading: int) -> None:
+    while True:
+        for number in os.read(reading, 64):
+            if number in _MESSAGES and _hurried.is_set():
+                sleep(_SECONDS_TO_END)
+                _end(signal.Signals(number))
+
+
+def _end(number: signal.Signals) -> None:
+    """End the process without unwinding the other threads."""
+    if not _hurried.is_set():
+        return
+    said = not _ending.acquire(blocking=False)
+    remove_unfinished()
+    with suppress(Exception):  # of a terminal that is gone
+        if not said:
+            if sys.stderr.isatty():
+                sys.stderr.write("\r\x1b[K\x1b[?25h")  # the bar that hides the cursor
+            for print_line in _last_lines:
+                print_line()
+            sys.stderr.write(_MESSAGES[number] + "\n")
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(128 + number)

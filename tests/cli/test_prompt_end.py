@@ -1,0 +1,71 @@
+"""The end of a process in compiled code, which Python cannot interrupt."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the signals are those of POSIX")
+
+# The last line takes an hour, in a function that is not interrupted.
+PROGRAM = """
+import hashlib, sys
+from contextlib import nullcontext
+import typer
+from enhg.cli.interruption import last_line, unhurried, watch_signals
+from enhg.cli.terminal import errors_in_one_line
+from enhg.io import output_folder
+
+@errors_in_one_line
+def command():
+    with output_folder(sys.argv[1]) as folder, last_line(lambda: print("a checkpoint")):
+        (folder / "part").write_text("")
+        print("started", flush=True)
+        with unhurried() if sys.argv[2] == "unhurried" else nullcontext():
+            hashlib.pbkdf2_hmac("sha256", b"", b"", int(sys.argv[3]))
+
+app = typer.Typer()
+app.command()(command)
+watch_signals()
+app([])
+"""
+
+
+def start(out, kind="hurried", count=2**31 - 1):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(out), kind, str(count)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "started\n"
+    time.sleep(0.2)
+    return process
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
+)
+def test_compiled_code_does_not_delay_the_end(tmp_path, number, word):
+    process = start(tmp_path / "some" / "out")
+    began = time.monotonic()
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - began < 15  # two seconds and the start of a busy machine
+    assert process.returncode == 128 + number
+    assert stderr == f"{word}: no results were written\n"
+    assert stdout == "a checkpoint\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_process_that_may_take_its_time(tmp_path):
+    """It ends by the handler of Python, when the function returns."""
+    process = start(tmp_path / "out", "unhurried", 20_000_000)
+    process.send_signal(signal.SIGTERM)
+    _, stderr = process.communicate(timeout=300)
+    assert stderr.count("\n") == 1
+    assert process.returncode == 143
+    assert os.listdir(tmp_path) == []
