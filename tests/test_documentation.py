@@ -132,9 +132,11 @@ def test_docstrings_become_markup(extensions):
 
 def test_links_to_the_repository_become_links_of_the_site(extensions):
     convert = extensions["repository_links"].with_links_of_site
-    text = "[a](../../examples), [b](../../examples/plot_digits.py), [c](../../tests), [d](../method.md)"
+    text = (
+        "[a](../../examples) [b](../../examples/plot_digits.py) [c](../../tests) [d](../method.md)"
+    )
     assert convert(text, DOCS / "guide") == (
-        "[a](../gallery/index.rst), [b](../gallery/plot_digits.rst), `c`, [d](../method.md)"
+        "[a](../gallery/index.rst) [b](../gallery/plot_digits.rst) `c` [d](../method.md)"
     )
     outside = "[a](../../../elsewhere) ![b](../images/report.png)"
     assert convert(outside, DOCS) == outside

@@ -57,7 +57,8 @@ class Prediction:
     >>> from sklearn.datasets import load_digits
     >>> from enhg import HypergraphClustering
     >>> X = load_digits(n_class=3).data
-    >>> prediction = HypergraphClustering(3, random_state=0).fit(X[::2]).predict_with_scores(X[1::2])
+    >>> model = HypergraphClustering(3, random_state=0).fit(X[::2])
+    >>> prediction = model.predict_with_scores(X[1::2])
     >>> prediction.labels.shape, prediction.confidence.shape
     ((268,), (268,))
     """

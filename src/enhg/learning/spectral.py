@@ -53,7 +53,8 @@ class Spectrum:
     --------
     >>> from sklearn.datasets import load_digits
     >>> from enhg import HypergraphClustering
-    >>> spectrum = HypergraphClustering(3, random_state=0).fit(load_digits(n_class=3).data).spectrum_
+    >>> X = load_digits(n_class=3).data
+    >>> spectrum = HypergraphClustering(3, random_state=0).fit(X).spectrum_
     >>> spectrum.first(3).eigenvectors.shape
     (537, 3)
     """

@@ -267,8 +267,8 @@ def plot_comparison(
 
     Examples
     --------
-    >>> curves = {"ENHG": [("digits", 0.95), ("USPS", 0.95)], "SSC": [("digits", 0.8), ("USPS", 0.6)]}
-    >>> ax = plot_comparison(curves, main="ENHG", ylabel="AC")
+    >>> curves = {"a": [("digits", 0.95), ("USPS", 0.9)], "b": [("digits", 0.8), ("USPS", 0.6)]}
+    >>> ax = plot_comparison(curves, main="a", ylabel="AC")
     """
     ax = given_or_new(ax, (6, 4.4))
     for at, (name, points) in enumerate(curves.items()):
