@@ -37,7 +37,8 @@ class Page(HTMLParser):
 
 def problems(site: Path) -> tuple[list[str], int]:
     """What is wrong with the links of a site, and how many links lead to other sites."""
-    pages = {file: Page(file.read_text(encoding="utf-8")) for file in sorted(site.rglob("*.html"))}
+    files = [file for file in sorted(site.rglob("*.html")) if "_static" not in file.parts]
+    pages = {file: Page(file.read_text(encoding="utf-8")) for file in files}
     wrong, outside = [], 0
     for file, page in pages.items():
         where = file.relative_to(site).as_posix()

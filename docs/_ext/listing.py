@@ -35,6 +35,7 @@ RECORDS = {
     "enhg.learning.spectral.Spectrum": "spectrum_",
     "enhg.structures._representation_hypergraph.Attachment": "attach",
 }
+NAMES, FOLDER = "_names.rst", "api"
 _PROGRAM = {"cli", "report", "labeling", "run", "demo", "duplicates"}
 _DEEPER = {"enhg.structures.choice"}
 
@@ -104,23 +105,36 @@ def is_documented(value: object, name: str) -> bool:
     return callable(defined) and (getattr(defined, "__module__", "") or "").startswith("enhg")
 
 
-def _write(app: Sphinx) -> None:
-    """Write the page of all names before autosummary reads it."""
-    lines = []
+def page() -> str:
+    """The sections of the reference, in Markdown."""
+    parts = []
     for title, names in sections().items():
         if not names:
             continue
-        heading = f"``{title}``" if title.startswith("enhg.") else title
-        lines += [heading, "-" * len(heading), ""]
-        if title.startswith("enhg."):
+        is_module = title.startswith("enhg.")
+        parts.append(f"## `{title}`" if is_module else f"## {title}")
+        if is_module:
             text = inspect.getdoc(importlib.import_module(title)) or ""
-            lines += [f".. py:module:: {title}", "", text.split("\n\n")[0], ""]
-            lines += [".. py:currentmodule:: None", ""]
-        lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", ""]
-        lines += [f"   ~{name}" for name in names] + [""]
-    file, text = Path(app.srcdir) / "_names.rst", "\n".join(lines)
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
+            lines = [f".. py:module:: {title}", "", ".. py:currentmodule:: None"]
+            parts += ["\n".join(["```{eval-rst}", *lines, "```"]), text.split("\n\n")[0]]
+        parts.append("\n".join(["```{eval-rst}", *_table(names), "```"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(names: list[str]) -> list[str]:
+    options = [".. autosummary::", f"   :toctree: {FOLDER}", "   :nosignatures:", ""]
+    return options + [f"   ~{name}" for name in names]
+
+
+def _write_names(app: Sphinx) -> None:
+    """Write the file that autosummary reads to write a page for every name."""
+    lines = _table([name for names in sections().values() for name in names])
+    (Path(app.srcdir) / NAMES).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _append_page(app: Sphinx, docname: str, source: list[str]) -> None:
+    if docname == "reference":
+        source[0] += "\n" + page()
 
 
 def _skip(app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object):
@@ -131,6 +145,7 @@ def _skip(app: Sphinx, what: str, name: str, obj: object, skip: bool, options: o
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("builder-inited", _write, priority=100)
+    app.connect("builder-inited", _write_names, priority=100)  # before autosummary
+    app.connect("source-read", _append_page)
     app.connect("autodoc-skip-member", _skip)
     return {"parallel_read_safe": True}
