@@ -14,7 +14,7 @@ import enhg  # noqa: E402
 
 project = "enhg"
 author = "The enhg developers"
-copyright = f"2025, {author}"
+copyright = f"2026, {author}"
 version = release = enhg.__version__
 
 extensions = [
@@ -31,6 +31,7 @@ extensions = [
     "repository_links",
 ]
 nitpicky = True
+toc_object_entries_show_parents = "hide"
 templates_path = ["_templates"]
 root_doc = "index"
 exclude_patterns = ["_build", "_names.rst"]
