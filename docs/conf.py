@@ -94,12 +94,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {
-    "index": [],
-    "getting_started": [],
-    "which_tool": [],
-    "glossary": [],
-}
+html_sidebars = {"index": [], "getting_started": []}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
