@@ -70,7 +70,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "ignore_pattern": "|".join(_left_out),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.GalleryOrder",
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "backreferences_dir": "gallery/backreferences",

@@ -22,7 +22,7 @@ def extensions():
     """The modules of docs/_ext, and docs/check_links.py."""
     folders = [str(DOCS / "_ext"), str(DOCS)]
     sys.path[:0] = folders
-    names = ("listing", "plain_docstrings", "repository_links", "check_links")
+    names = ("listing", "plain_docstrings", "repository_links", "gallery_order", "check_links")
     try:
         yield {name: importlib.import_module(name) for name in names}
     finally:
@@ -128,6 +128,15 @@ def test_docstrings_become_markup(extensions):
     assert lines[at : at + 5] == ["    A formula:", "", "    ::", "", "        |z|_"]
     assert r"array of shape (n_samples\_,)" in lines
     assert lines[-1] == ">>> a | b"
+
+
+def test_the_gallery_begins_with_examples_that_exist(extensions):
+    module = extensions["gallery_order"]
+    scripts = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    ordered = sorted(scripts, key=module.GalleryOrder("examples"))
+    first = [f"plot_{name}.py" for name in module.FIRST]
+    assert ordered[: len(first)] == first
+    assert ordered[len(first) :] == [name for name in scripts if name not in first]
 
 
 def test_links_to_the_repository_become_links_of_the_site(extensions):
