@@ -1,6 +1,7 @@
 # Every command runs in .venv, made on first use; only Python >= 3.11 and make are required.
 PYTHON ?= python3
 BIN := .venv/bin
+SITE := docs/_build docs/api docs/gallery docs/project docs/_names.rst
 
 .PHONY: demo test chaos fuzz lint bench docs reproduce clean help
 
@@ -13,7 +14,7 @@ help:
 	@echo "             with COUNT=100, one with NAME=npz"
 	@echo "make bench   speed and memory against a matrix product and other libraries, into"
 	@echo "             benchmarks/results/; one benchmark with NAME=sparse"
-	@echo "make docs    the generated pages and images of docs/"
+	@echo "make docs    the site, into docs/_build/html, with its examples run and its links checked"
 	@echo "make reproduce NAME=table1 DATA=folder"
 	@echo "             tables and figures of the paper from the image sets in a folder"
 
@@ -49,13 +50,14 @@ chaos: .venv/extra-dev
 bench: .venv/extra-bench
 	$(BIN)/python -m benchmarks $(NAME)
 
-docs: .venv/extra-all
-	$(BIN)/python docs/make_reference.py
-	$(BIN)/python docs/make_images.py
-	$(BIN)/python -m experiments report
+# The site is made from nothing: files of removed examples and names would stay otherwise.
+docs: .venv/extra-docs
+	rm -rf $(SITE)
+	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
+	$(BIN)/python docs/check_links.py
 
 reproduce: .venv/extra-all
 	$(BIN)/python -m experiments reproduce $(NAME) $(if $(DATA),--data $(DATA))
 
 clean:
-	rm -rf .venv build dist enhg-demo
+	rm -rf .venv build dist enhg-demo $(SITE)

@@ -1,5 +1,5 @@
-"""The generated pages of docs/: reproduction.md, practice.md, quality.md, photos.md and
-labeling.md.
+"""The generated pages of docs/: reproduction.md, practice.md, quality.md, photos.md, labeling.md
+and which_tool.md.
 
 Every number on them is read from the stored results; the text around it is in `templates`.
 """
@@ -22,6 +22,7 @@ from experiments import (
     quality_page,
     reproduction_page,
     tables,
+    which_tool_page,
 )
 from experiments.paths import DOCS, RESULTS
 
@@ -77,7 +78,8 @@ def write_pages() -> list[Path]:
 def stored_pages() -> dict[Path, str]:
     """Return the text of every page by its file.
 
-    The quality page is there when the scores of all its parts and data sets are stored.
+    The quality page, and the one made from the same scores, are there when the scores of all parts
+    and data sets are stored.
     """
     pages = {
         DOCS / "reproduction.md": reproduction_page.page(REPRODUCTION, _PICTURES),
@@ -87,4 +89,5 @@ def stored_pages() -> dict[Path, str]:
     }
     if quality.is_complete():
         pages[DOCS / "quality.md"] = quality_page.page(quality.FILE)
+        pages[DOCS / "which_tool.md"] = which_tool_page.page(quality.FILE, photos.FILE)
     return pages

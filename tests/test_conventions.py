@@ -16,9 +16,11 @@ MODULES = sorted(
     for name in PACKAGES
     for path in (ROOT / name).rglob("*.py")
     if path != Path(__file__)  # which lists the words
-)
+) + sorted([*(ROOT / "docs").glob("*.py"), *(ROOT / "docs/_ext").glob("*.py")])
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "experiments").glob("*.md")]
+    path
+    for folder in (".", "docs", "docs/guide", "experiments")
+    for path in (ROOT / folder).glob("*.md")
 )
 REPORT = sorted(
     path

@@ -14,6 +14,8 @@ from enhg._protocol import GraphLike, check_graph
 from enhg._validation import check_positive, check_rng, check_whole
 from enhg.exceptions import InputError
 
+__all__ = ["maximize_modularity", "modularity", "partition_by_modularity"]
+
 # Interval of the resolutions that are searched for a number of clusters, and steps of the search.
 _RESOLUTIONS = (1e-2, 1e4)
 _MAX_STEPS = 40
@@ -235,6 +237,14 @@ def partition_by_modularity(
     -------
     ndarray of int of shape (n_vertices,)
         The cluster of every vertex, numbered from 0.
+
+    Examples
+    --------
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1, 2], [3, 4, 5], [2, 3]], weights=[1, 1, 0.1])
+    >>> labels = partition_by_modularity(hypergraph, 2, random_state=0)
+    >>> bool(labels[0] == labels[1] != labels[4])
+    True
     """
     check_graph(graph)
     check_whole("n_clusters", n_clusters, 1, graph.n_vertices, hint="(the number of vertices)")

@@ -29,6 +29,13 @@ class Dataset:
         True labels.
     image_shape : (int, int)
         Height and width of an image.
+
+    Examples
+    --------
+    >>> from enhg.datasets import load
+    >>> digits = load("digits").first_classes(3)
+    >>> digits.X.shape, digits.image_shape
+    ((537, 64), (8, 8))
     """
 
     name: str

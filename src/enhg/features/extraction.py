@@ -67,6 +67,18 @@ def extract(
     InputError
         When no image can be read, or one cannot and `on_unreadable` is "raise", or when the
         purpose of the images needs more than the free memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from enhg.demo import make_photos
+    >>> from enhg.features import ImageFeatures
+    >>> from enhg.io.images import list_images
+    >>> folder = Path(tempfile.mkdtemp()) / "photos"
+    >>> kinds = make_photos(folder, seed=0)
+    >>> extract(list_images(folder), ImageFeatures("hog").fit()).X.shape
+    (192, 1892)
     """
     check_is_fitted(features)
     extractor = features.extractor_

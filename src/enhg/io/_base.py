@@ -86,6 +86,17 @@ class Samples:
         for pixels and other numbers.
     description : str
         What the features are and why, in a sentence; "" where there was no choice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from enhg.io import read_samples
+    >>> file = tempfile.mkdtemp() + "/samples.npy"
+    >>> np.save(file, np.eye(3))
+    >>> samples = read_samples(file)
+    >>> samples.X.shape, samples.names
+    ((3, 3), ['0', '1', '2'])
     """
 
     X: NDArray[Any]

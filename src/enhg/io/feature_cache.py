@@ -50,6 +50,21 @@ class FeatureCache:
     are arrays and JSON. An archive is written as a whole under a name of its own and never
     changed, so that several processes can use one folder; a damaged one is passed over, and what
     it held is computed again. If the folder cannot be written to, a warning says so once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from enhg.demo import make_photos
+    >>> from enhg.features import ImageFeatures, extract
+    >>> from enhg.io.images import list_images
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> kinds = make_photos(folder / "photos", seed=0)
+    >>> cache, hog = FeatureCache(folder / "cache"), ImageFeatures("hog").fit()
+    >>> samples = extract(list_images(folder / "photos"), hog, cache=cache)
+    >>> again = extract(list_images(folder / "photos"), hog, cache=cache)  # computes nothing
+    >>> bool((again.X == samples.X).all())
+    True
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -216,6 +216,15 @@ def read_labels(
     -----
     UserWarning
         When classes differ only in case, spaces or Unicode form.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = tempfile.mkdtemp() + "/some.csv"
+    >>> with open(file, "w") as stream:
+    ...     written = stream.write("name,label\\na.png,cat\\nb.png,dog\\n")
+    >>> read_labels(file, ["a.png", "b.png", "c.png"]).tolist()
+    ['cat', 'dog', '']
     """
     return open_labels(path).match(names, truth)
 

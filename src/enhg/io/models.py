@@ -153,6 +153,17 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     ------
     InputError
         When the file is missing, damaged or not a saved model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClustering, load_model, save_model
+    >>> X = load_digits(n_class=3).data
+    >>> file = tempfile.mkdtemp() + "/model.npz"
+    >>> save_model(HypergraphClustering(3, random_state=0).fit(X), file)
+    >>> load_model(file).n_clusters_
+    3
     """
     return read_model(path).model
 

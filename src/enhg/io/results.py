@@ -44,6 +44,14 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Sequence[Any]]
     ------
     InputError
         When the columns differ in length or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = tempfile.mkdtemp() + "/labels.csv"
+    >>> write_table(file, {"name": ["a.png", "b.png"], "label": [0, 1]})
+    >>> open(file, encoding="utf-8-sig").read().splitlines()
+    ['name,label', 'a.png,0', 'b.png,1']
     """
     lengths = {head: len(values) for head, values in table.items()}
     if len(set(lengths.values())) > 1:

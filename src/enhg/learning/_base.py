@@ -60,6 +60,16 @@ class Prediction:
         As `confidence_` of the learner.
     outlier_scores : ndarray of shape (n_new,)
         As `outlier_scores_` of the learner.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClustering
+    >>> X = load_digits(n_class=3).data
+    >>> model = HypergraphClustering(3, random_state=0).fit(X[::2])
+    >>> prediction = model.predict_with_scores(X[1::2])
+    >>> prediction.labels.shape, prediction.confidence.shape
+    ((268,), (268,))
     """
 
     labels: NDArray

@@ -59,6 +59,15 @@ class ClusterCount:
     stability : float
         Agreement of the partition into `n_clusters` clusters with those of random subsets of the
         vertices: mean adjusted Rand index, 1 if they are the same.
+
+    Examples
+    --------
+    >>> from enhg import KNNHypergraph, count_clusters
+    >>> from sklearn.datasets import load_digits
+    >>> graph = KNNHypergraph().fit(load_digits().data[:500]).graph_
+    >>> count = count_clusters(graph, random_state=0)
+    >>> len(count.scores) >= count.n_clusters
+    True
     """
 
     n_clusters: int

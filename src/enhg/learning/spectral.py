@@ -48,6 +48,15 @@ class Spectrum:
         Orthonormal columns v.
     residuals : ndarray of shape (n_eigenvectors,)
         ‖Θv − λv‖.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClustering
+    >>> X = load_digits(n_class=3).data
+    >>> spectrum = HypergraphClustering(3, random_state=0).fit(X).spectrum_
+    >>> spectrum.first(3).eigenvectors.shape
+    (537, 3)
     """
 
     eigenvalues: NDArray

@@ -46,6 +46,12 @@ def new_figure(
     figure : Figure
     axes : list of Axes
         Row by row.
+
+    Examples
+    --------
+    >>> figure, axes = new_figure(1, 2, (8, 4))
+    >>> len(axes)
+    2
     """
     figure = _matplotlib("figure").Figure(figsize=size, dpi=150, layout="compressed")
     axes = figure.subplots(rows, columns, squeeze=False, width_ratios=widths)

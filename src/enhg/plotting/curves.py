@@ -39,6 +39,14 @@ def plot_embedding(
         Determine colors and markers; each is written at the median of its samples.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClustering
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = HypergraphClustering(3, random_state=0).fit(X)
+    >>> ax = plot_embedding(model.embedding_, model.labels_)
     """
     points, share = _main_plane(np.asarray(embedding, dtype=float))
     labels = (
@@ -84,6 +92,14 @@ def plot_spectrum(
         A line is drawn after this many eigenvalues.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClustering
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = HypergraphClustering(3, random_state=0).fit(X)
+    >>> ax = plot_spectrum(model.spectrum_.eigenvalues, model.n_clusters_)
     """
     values = np.asarray(eigenvalues, dtype=float)
     ax = given_or_new(ax, (6, 4))
@@ -113,6 +129,13 @@ def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
         For example `HypergraphClustering.cluster_count_`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from enhg import GaussianGraph, count_clusters
+    >>> X = [[1, 0], [1.1, 0], [1, 0.1], [1.1, 0.1], [0, 5], [0, 5.1], [0.1, 5], [0.1, 5.1]]
+    >>> graph = GaussianGraph(bandwidth=0.1, preprocessing="none").fit(X).graph_
+    >>> ax = plot_cluster_count(count_clusters(graph, random_state=0))
     """
     ax = given_or_new(ax, (6, 4))
     ax.bar(np.arange(1, len(count.scores) + 1), count.scores, color="#d0d4d8")
@@ -152,6 +175,14 @@ def plot_path(
         Names of all atoms for the legend; by default their numbers, from 0.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import elastic_net_path
+    >>> from enhg.preprocessing import SampleNormalizer
+    >>> X = SampleNormalizer().fit_transform(load_digits().data[:100])
+    >>> ax = plot_path(elastic_net_path(X, 3, ridge=0.5))
     """
     Z = path.coefficients
     shown = np.unique(Z.indices) if atoms is None else check_rows("atoms", atoms, Z.shape[1])
@@ -193,6 +224,10 @@ def plot_coefficients(
         Atoms with a darker background, for example those of the sample's own class.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> ax = plot_coefficients([0, 0.5, 0.1, 0, -0.2], threshold=0.15, group=slice(1, 3))
     """
     z = np.asarray(coefficients, dtype=float)
     ax = given_or_new(ax, (8, 2.6))
@@ -229,6 +264,11 @@ def plot_comparison(
         Draw a legend to the right of the axes.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> curves = {"a": [("digits", 0.95), ("USPS", 0.9)], "b": [("digits", 0.8), ("USPS", 0.6)]}
+    >>> ax = plot_comparison(curves, main="a", ylabel="AC")
     """
     ax = given_or_new(ax, (6, 4.4))
     for at, (name, points) in enumerate(curves.items()):
@@ -264,6 +304,11 @@ def plot_curves(
     xlabel, ylabel : str
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> curves = {"γ = 10": ([0, 1, 10], [0.94, 0.95, 0.95])}
+    >>> ax = plot_curves(curves, xlabel="λ", ylabel="AC")
     """
     ax = given_or_new(ax, (6, 4))
     smallest = min(float(x) for across, _ in curves.values() for x in np.asarray(across) if x > 0)

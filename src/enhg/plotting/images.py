@@ -36,6 +36,10 @@ def plot_image(image: ArrayLike, *, ax: Axes | None = None) -> Axes:
     image : array of shape (height, width)
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> ax = plot_image([[0, 1], [1, 0]])
     """
     ax = given_or_new(ax, (2, 2))
     ax.imshow(np.asarray(image), cmap="gray")
@@ -63,6 +67,14 @@ def plot_clusters(
         Numbers of samples of largest and of smallest confidence that are shown.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import HypergraphClustering
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = HypergraphClustering(3, random_state=0).fit(X)
+    >>> ax = plot_clusters(X.reshape(-1, 8, 8), model.labels_, model.confidence_)
     """
     images = np.asarray(images)
     if images.ndim not in (3, 4):
@@ -134,6 +146,14 @@ def plot_hyperedge(
         Number of members that are shown, those of the largest memberships.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import ElasticNetHypergraph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> structure = ElasticNetHypergraph().fit(X)
+    >>> ax = plot_hyperedge(structure, 3, (8, 8), y)
     """
     _check_images(structure, sample, image_shape)
     column = _largest_memberships(structure)[:, [sample]].toarray().ravel()
@@ -184,6 +204,14 @@ def plot_memberships(
         Number of hyperedges that are shown, those of the largest memberships.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import ElasticNetHypergraph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> structure = ElasticNetHypergraph().fit(X)
+    >>> ax = plot_memberships(structure, 3, (8, 8), y)
     """
     _check_images(structure, sample, image_shape)
     row = _largest_memberships(structure)[[sample]].toarray().ravel()
@@ -230,6 +258,14 @@ def plot_reconstructions(
         (height, width) or (height, width, 3) of a sample.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import ElasticNetHypergraph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> structure = ElasticNetHypergraph().fit(X)
+    >>> ax = plot_reconstructions(structure, [0, 1, 2], (8, 8))
     """
     if isinstance(source, Representation):
         X, relative = source.samples, source.relative_residuals

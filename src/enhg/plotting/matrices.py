@@ -40,6 +40,14 @@ def plot_coefficient_matrix(
         Rows and columns are sorted by them.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import ElasticNetHypergraph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> structure = ElasticNetHypergraph().fit(X)
+    >>> ax = plot_coefficient_matrix(structure.representation_.coefficients, y)
     """
     Z = abs(sparse.csr_array(coefficients))
     largest = Z.max(axis=1).toarray().ravel()
@@ -71,6 +79,12 @@ def plot_incidence(
         membership: members of another label lie outside the diagonal blocks.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> from enhg import Hypergraph
+    >>> hypergraph = Hypergraph.from_edges([[0, 1, 2], [3, 4, 5], [2, 3]])
+    >>> ax = plot_incidence(hypergraph, labels=[0, 0, 0, 1, 1, 1])
     """
     if not isinstance(hypergraph, Hypergraph):
         raise InputError(
@@ -110,6 +124,10 @@ def plot_confusion(
         best, one to one; clusters and classes without a partner come last.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> ax = plot_confusion(["a", "a", "b", "b"], [1, 1, 0, 1], match=True)
     """
     table, rows, columns = confusion(labels_true, labels_pred, match)
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)

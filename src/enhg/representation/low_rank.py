@@ -29,6 +29,14 @@ class LowRankRepresentation:
         E = X − ZX.
     gap : float
         Duality gap relative to the objective, a bound on its distance to the optimum.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import low_rank_representation
+    >>> representation = low_rank_representation(load_digits().data[:60] / 16, error_weight=0.3)
+    >>> len(representation.values) < 60        # Z = left · diag(values) · right has a low rank
+    True
     """
 
     left: NDArray

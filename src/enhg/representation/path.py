@@ -60,6 +60,16 @@ class ElasticNetPath:
         The sample that is represented.
     ridge : float
         The ridge penalty, constant along the path (Zou and Hastie's λ₂).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import elastic_net_path
+    >>> from enhg.preprocessing import SampleNormalizer
+    >>> X = SampleNormalizer().fit_transform(load_digits().data[:50])
+    >>> path = elastic_net_path(X, 0, ridge=0.5)
+    >>> path.at(0.5).shape                     # the coefficients at an l1 penalty of 0.5
+    (50,)
     """
 
     alphas: Floats

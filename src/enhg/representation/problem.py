@@ -156,6 +156,16 @@ class Representation:
     approximation : Approximation or None
         If `n_candidates` was given: how close some rows are to the solutions over all atoms. Then
         `certificate` is over the candidates of a sample only.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import self_representation
+    >>> representation = self_representation(load_digits().data[:100] / 16)
+    >>> representation.coefficients.shape
+    (100, 100)
+    >>> bool(representation.certificate.max() <= 1e-4)
+    True
     """
 
     coefficients: sparse.csr_array

@@ -59,6 +59,15 @@ class Attachment:
         h(j, e) of the members j of the hyperedges that each new sample would have, their mean.
     outlier_scores : ndarray of shape (n_new,)
         As `outlier_scores_` of the structure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from enhg import ElasticNetHypergraph
+    >>> X = load_digits(n_class=3).data
+    >>> attachment = ElasticNetHypergraph().fit(X[::2]).attach(X[1::2])
+    >>> attachment.memberships.shape
+    (268, 269)
     """
 
     representation: Representation

@@ -19,6 +19,8 @@ from enhg.preprocessing.whitening import Whitening
 from enhg.representation.solver import self_representation
 from enhg.structures.hyperedges import HyperedgeRule
 
+__all__ = ["choose_preprocessing", "preprocessing_scores"]
+
 _CANDIDATES = ("zero_mean", "smooth", "whiten")
 _MIN_SAMPLES, _MAX_SAMPLES = 100, 1500
 # The sparse errors that go with whitening may take the square of the number of features.
@@ -89,6 +91,12 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
         In the order "zero_mean", "smooth", "whiten". "smooth" is missing if no features are
         correlated (see `Smoothing`), "whiten" if there are more than 8192 features, or if more than
         half of the features of three whitened samples have an error: it is not sparse then.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> sorted(preprocessing_scores(load_digits().data[:300]))
+    ['smooth', 'whiten', 'zero_mean']
     """
     samples = evenly_spaced(check_samples(X), _MAX_SAMPLES)
     scores = {}

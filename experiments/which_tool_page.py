@@ -1,0 +1,140 @@
+"""The page docs/which_tool.md: when another tool is the better choice, from the stored scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import fmean
+
+from experiments.paths import TEMPLATES
+from experiments.photos import NETWORK
+from experiments.quality import OURS, SHARE, WHOLE
+from experiments.tabular import markdown, read_records
+
+Record = dict[str, str]
+Means = dict[str, dict[str, float]]  # by data set, then by method
+
+_HDBSCAN = "UMAP + HDBSCAN"
+_GRAPH_METHODS = ("LabelSpreading", "graphlearning, Poisson")
+_UNEVEN = "1:30"
+_TENTH = f"{SHARE:.0%}"
+_COUNT_NEAR = 0.1
+_GAINS = 4  # data sets that are shown
+
+
+def page(quality: Path, photos: Path) -> str:
+    """Return the page from the scores of the quality and of the photographs."""
+    parts: dict[str, list[Record]] = defaultdict(list)
+    for record in read_records(quality):
+        parts[record["part"]].append(record)
+    clustering, classification = parts["clustering"], parts["classification"]
+    uneven = [record for record in parts["uneven"] if record["thinned"] == _UNEVEN]
+    ac = _means(clustering, "ac")
+    uneven_ac = _means(uneven, "ac")
+    tenth = _means(_with(classification, labels=_TENTH), "accuracy")
+    uneven_tenth = _means(_with(uneven, labels=_TENTH), "accuracy")
+    whole_counts = _with(parts["count"], thinned=WHOLE)
+    ahead = {name: row for name, row in uneven_ac.items() if row[_HDBSCAN] > row[OURS]}
+    behind = {name: row for name, row in uneven_tenth.items() if _best(row)[0] != OURS}
+    return (TEMPLATES / "which_tool.md").read_text(encoding="utf-8").format(
+        gains=_table("AC", dict(sorted(ac.items(), key=_gain, reverse=True)[:_GAINS])),
+        embeddings=_table("AC", _kind(clustering, "embeddings", ac)),
+        photos=_photos(read_records(photos)),
+        hdbscan_ahead=len(ahead),
+        uneven_sets=len(uneven_ac),
+        hdbscan=_lines(ahead, lambda row: f"{row[_HDBSCAN]:.3f}, `enhg` {row[OURS]:.3f}"),
+        uneven_first=sum(_best(row)[0] == OURS for row in uneven_ac.values()),
+        count_near=sum(_is_near(record) for record in whole_counts),
+        count_all=len(whole_counts),
+        one_label=_label_table(_means(_with(classification, labels="1 per class"), "accuracy")),
+        many_labels=_label_table(tenth),
+        uneven_behind=len(behind),
+        uneven_label_sets=len(uneven_tenth),
+        uneven_labels=_lines(
+            behind, lambda row: f"{_named(_best(row))}, `enhg` {row[OURS]:.3f}"
+        ),
+        seconds=_seconds(clustering),
+    )  # fmt: skip
+
+
+def _with(records: Iterable[Record], **fixed: str) -> list[Record]:
+    return [row for row in records if all(row[name] == value for name, value in fixed.items())]
+
+
+def _means(records: Iterable[Record], metric: str, place: str = "data set") -> Means:
+    """Mean scores over the runs; a data set without scores of ours is left out."""
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        if record[metric]:
+            values[record[place]][record["method"]].append(float(record[metric]))
+    return {
+        name: {method: fmean(scores) for method, scores in row.items()}
+        for name, row in values.items()
+        if OURS in row
+    }
+
+
+def _best(row: dict[str, float], methods: Iterable[str] | None = None) -> tuple[str, float]:
+    chosen = {method: row[method] for method in methods or row if method in row}
+    return max(chosen.items(), key=lambda item: item[1])
+
+
+def _others(row: dict[str, float]) -> list[str]:
+    return [method for method in row if method != OURS]
+
+
+def _gain(item: tuple[str, dict[str, float]]) -> float:
+    row = item[1]
+    return row[OURS] - _best(row, _others(row))[1]
+
+
+def _named(best: tuple[str, float]) -> str:
+    return f"{best[0]} {best[1]:.3f}"
+
+
+def _kind(records: list[Record], kind: str, means: Means) -> Means:
+    names = dict.fromkeys(row["data set"] for row in records if row["kind"] == kind)
+    return {name: means[name] for name in names}
+
+
+def _table(metric: str, means: Means) -> str:
+    """Our score, the best other one and k-means."""
+    rows = [
+        [name, f"{row[OURS]:.3f}", _named(_best(row, _others(row))), f"{row['k-means']:.3f}"]
+        for name, row in means.items()
+    ]
+    return markdown(["data set", f"{metric} of enhg", "best other", "k-means"], rows).strip()
+
+
+def _label_table(means: Means) -> str:
+    """Our accuracy, that of the best graph method and of the best supervised classifier."""
+    rows = []
+    for name, row in means.items():
+        supervised = [method for method in _others(row) if method not in _GRAPH_METHODS]
+        best = [_named(_best(row, methods)) for methods in (_GRAPH_METHODS, supervised)]
+        rows.append([name, f"{row[OURS]:.3f}", *best])
+    return markdown(["data set", "enhg", "graph method", "supervised"], rows).strip()
+
+
+def _photos(records: list[Record]) -> str:
+    own = _with(records, features=NETWORK, task="clustering")
+    means = _means(own, "nmi", "folder")
+    return _lines(means, lambda row: f"{_named(_best(row))}; `enhg` has {row[OURS]:.3f}")
+
+
+def _lines(means: Means, text: Callable[[dict[str, float]], str]) -> str:
+    return "\n".join(f"- {name}: {text(row)}" for name, row in means.items())
+
+
+def _is_near(record: Record) -> bool:
+    classes = int(record["classes"])
+    return abs(int(record["estimate"]) - classes) <= _COUNT_NEAR * classes
+
+
+def _seconds(records: list[Record]) -> str:
+    means = _means(records, "seconds")
+    methods = list(dict.fromkeys(method for row in means.values() for method in row))
+    totals = [fmean(row[method] for row in means.values()) for method in methods]
+    rows = [["mean of the data sets", *(f"{total:.2g}" for total in totals)]]
+    return markdown(["", *methods], rows).strip()

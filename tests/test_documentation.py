@@ -1,0 +1,182 @@
+"""The pages of the site, without making it: make docs does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import enhg
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md")]
+GENERATED = {"gallery/index", "project/*"}
+
+
+@pytest.fixture(scope="module")
+def extensions():
+    """The modules of docs/_ext, and docs/check_links.py."""
+    folders = [str(DOCS / "_ext"), str(DOCS)]
+    sys.path[:0] = folders
+    names = ("listing", "plain_docstrings", "repository_links", "gallery_order", "check_links")
+    try:
+        yield {name: importlib.import_module(name) for name in names}
+    finally:
+        for folder in folders:
+            sys.path.remove(folder)
+        for name in names:
+            sys.modules.pop(name, None)
+
+
+def entries(page):
+    """The pages that the tables of contents of a page list."""
+    blocks = re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names = [line for block in blocks for line in block.splitlines()]
+    return [name for name in names if name and not name.startswith(":")]
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed, waiting = {DOCS / "index.md"}, [DOCS / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        for name in entries(page):
+            target = (page.parent / f"{name}.md").resolve()
+            if target.relative_to(DOCS).with_suffix("").as_posix() in GENERATED:
+                continue
+            assert target.exists(), f"{page.name}: {name}"
+            assert target not in listed, f"{name} is listed twice"
+            listed.add(target)
+            waiting.append(target)
+    assert listed == set(PAGES)
+
+
+def test_the_reference_lists_every_public_name(extensions):
+    listing = extensions["listing"]
+    names = [name for group in listing.sections().values() for name in group]
+    assert len(names) == len(set(names))
+    assert {f"enhg.{name}" for name in enhg.__all__} <= set(names)
+    for module in listing.public_modules():
+        for name in set(module.__all__) - set(enhg.__all__):
+            assert f"{module.__name__}.{name}" in names
+    modules = {module.__name__ for module in listing.public_modules()}
+    assert {"enhg.plotting", "enhg.modularity", "enhg.structures.choice"} <= modules
+
+
+def test_every_public_name_has_an_example(extensions):
+    listing = extensions["listing"]
+    missing = [
+        name
+        for group in listing.sections().values()
+        for name in group
+        if callable(value := listing.load(name)) and ">>>" not in (value.__doc__ or "")
+    ]
+    assert missing == []
+
+
+def test_names_in_docstrings_are_resolved(extensions):
+    full_name = extensions["listing"].full_name
+    assert full_name("count_clusters") == "enhg.count_clusters"
+    assert full_name("enhg.plotting.plot_image") == "enhg.plotting.plot_image"
+    assert full_name("Hypergraph.theta") == "enhg.Hypergraph.theta"
+    assert full_name("HypergraphClustering.predict_with_scores")
+    assert full_name("HypergraphClustering.get_params") is None  # of scikit-learn
+    assert full_name("labels_") is None
+
+
+DOCSTRING = """|Z| of `labels_`, with *one* star.
+
+    |z| = labels_
+
+Text again, of labels_ and ``|x|``:
+
+- a point,
+  and its end
+
+  of two paragraphs.
+
+Parameters
+----------
+X_ : array of |x|
+    One |z|.
+
+    A formula:
+
+        |z|_
+
+Returns
+-------
+array of shape (n_samples_,)
+
+Examples
+--------
+>>> a | b
+""".splitlines()
+
+
+def test_docstrings_become_markup(extensions):
+    lines = extensions["plain_docstrings"].to_markup(DOCSTRING)
+    assert lines[0] == r"\|Z\| of `labels_`, with \*one\* star."
+    assert lines[2:5] == ["::", "", "    |z| = labels_"]
+    assert r"Text again, of labels\_ and ``|x|``:" in lines
+    assert "  of two paragraphs." in lines  # not a formula
+    assert r"X_ : array of \|x\|" in lines
+    at = lines.index("    A formula:")
+    assert lines[at : at + 5] == ["    A formula:", "", "    ::", "", "        |z|_"]
+    assert r"array of shape (n_samples\_,)" in lines
+    assert lines[-1] == ">>> a | b"
+
+
+def test_the_gallery_begins_with_examples_that_exist(extensions):
+    module = extensions["gallery_order"]
+    scripts = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    ordered = sorted(scripts, key=module.GalleryOrder("examples"))
+    first = [f"plot_{name}.py" for name in module.FIRST]
+    assert ordered[: len(first)] == first
+    assert ordered[len(first) :] == [name for name in scripts if name not in first]
+
+
+def test_links_to_the_repository_become_links_of_the_site(extensions):
+    convert = extensions["repository_links"].with_links_of_site
+    text = (
+        "[a](../../examples) [b](../../examples/plot_digits.py) [c](../../tests) [d](../method.md)"
+    )
+    assert convert(text, DOCS / "guide") == (
+        "[a](../gallery/index.rst) [b](../gallery/plot_digits.rst) `c` [d](../method.md)"
+    )
+    outside = "[a](../../../elsewhere) ![b](../images/report.png)"
+    assert convert(outside, DOCS) == outside
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ('<a href="b.html#place">b</a>', None),
+        ('<a href="https://example.org/x">x</a>', None),
+        ('<a href="#here">x</a><p id="here">', None),
+        ('<a href="c.html">c</a>', "c.html names no file"),
+        ('<a href="b.html#nowhere">b</a>', "#nowhere names no place"),
+        ('<a href="#nowhere">b</a>', "#nowhere names no place"),
+        ('<img src="c.png">', "c.png names no file"),
+        ('<img srcset="b.html, c.png 2x">', "c.png names no file"),
+        ('<a href="../outside.html">x</a>', "outside.html names no file"),
+        ('<script src="https://example.org/x.js">', "loaded from another site"),
+        ('<link rel="stylesheet" href="//example.org/x.css">', "loaded from another site"),
+    ],
+)
+def test_links_of_a_site_are_checked(extensions, tmp_path, body, problem):
+    site = tmp_path / "site"
+    site.mkdir()
+    (tmp_path / "outside.html").touch()
+    (site / "a.html").write_text(body)
+    (site / "b.html").write_text('<p id="place">')
+    wrong, outside = extensions["check_links"].problems(site)
+    assert outside == ("example.org" in body)
+    if problem is None:
+        assert wrong == []
+    else:
+        assert len(wrong) == 1
+        assert problem in wrong[0]
