@@ -4,7 +4,8 @@
     python .ci/package.py --oldest   # with the oldest supported ones, of .ci/oldest.py
 
 1. The sdist is built, and the wheel from it, into dist/; their metadata, the README as a page of
-   the package index, and CITATION.cff are validated; their files are compared with the checkout's.
+   the package index, CITATION.cff and the files of .github are validated; their files are
+   compared with the checkout's.
 2. The wheel alone is installed into an empty environment: the library runs, and what needs an
    extra says which.
 3. The wheel is installed with all extras, and the README's commands and examples, the typed
@@ -32,7 +33,14 @@ from oldest import read_constraints
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
-TOOLS = ("build>=1.2", "twine>=6.1", "cffconvert>=2.0")
+TOOLS = ("build>=1.2", "twine>=6.1", "check-jsonschema>=0.39")
+# Schemas that check-jsonschema contains, and the files that must follow them.
+SCHEMAS = {
+    "citation-file-format": "CITATION.cff",
+    "github-workflows": ".github/workflows/*.yml",
+    "github-issue-forms": ".github/ISSUE_TEMPLATE/[bf]*.yml",
+    "github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+}
 TEST_TOOLS = ("pytest>=8", "mypy>=1.11", "hypothesis>=6.100")
 WITHOUT_EXTRAS = ("tests/test_optional.py",)
 WITH_EXTRAS = (
@@ -91,8 +99,9 @@ def build(temporary: Path) -> tuple[Path, Path]:
     install(tools, *TOOLS)
     run(tools, "-m", "build", "--outdir", DIST, ROOT, cwd=temporary)
     run(tools, "-m", "twine", "check", "--strict", *DIST.iterdir(), cwd=temporary)
-    citation = ROOT / "CITATION.cff"
-    run(tools.with_name("cffconvert"), "--validate", "-i", citation, cwd=temporary)
+    for schema, pattern in SCHEMAS.items():
+        check = (tools, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}")
+        run(*check, *ROOT.glob(pattern), cwd=temporary)
     [wheel], [sdist] = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         archive.extractall(temporary, filter="data")
