@@ -67,13 +67,15 @@ _MODULES = {
 __all__ = sorted(_MODULES)
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use: scikit-learn and Numba take a second to import."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'enhg' has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # with it, type checkers would accept any name
+
+    def __getattr__(name: str) -> object:
+        """Import a public name on first use: scikit-learn and Numba take a second to import."""
+        if name not in _MODULES:
+            raise AttributeError(f"module 'enhg' has no attribute {name!r}")
+        value = getattr(import_module(_MODULES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
