@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks.interchange import time_hif
 from benchmarks.measure import best_of_each, peak_bytes, seconds_of
 
 
@@ -99,43 +100,6 @@ def cluster(samples: str, parameters: dict[str, Any], gram_runs: int = 0) -> dic
     if gram_runs:
         result["gram_seconds"] = best_of_each({"gram": gram(X)}, gram_runs)["gram"]
     return result
-
-
-def hif(file: str, program: str, edges: int) -> dict[str, float]:
-    """Time the writing or reading of a HIF file, with the memory that it takes beyond the start.
-
-    The hypergraph has as many vertices as edges, with ten random members in each edge.
-    """
-    import numpy as np
-    from scipy import sparse
-
-    from enhg import Hypergraph
-
-    if program == "write":
-        rng = np.random.default_rng(0)
-        members = rng.integers(edges, size=10 * edges)
-        members[::10] = np.arange(edges)  # every vertex is in an edge
-        columns = np.repeat(np.arange(edges), 10)
-        incidence = sparse.csr_array((rng.random(10 * edges) + 0.1, (members, columns)))
-        hypergraph = Hypergraph(incidence, weights=rng.random(edges) + 0.1)
-        del members, columns, incidence
-
-        def work() -> None:
-            hypergraph.to_hif(file)
-
-    elif program == "read":
-
-        def work() -> None:
-            Hypergraph.from_hif(file)
-
-    else:
-
-        def work() -> None:
-            json.loads(Path(file).read_text())
-
-    before = peak_bytes()
-    seconds = seconds_of(work)
-    return {"program_seconds": seconds, "bytes_more": peak_bytes() - before}
 
 
 def extract_features(*, runs: int) -> dict:
@@ -497,7 +461,7 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "cluster_large": cluster_large,
     "cluster_plainly": cluster_plainly,
     "extract_features": extract_features,
-    "hif": hif,
+    "hif": time_hif,
     "within_budget": within_budget,
     "cluster_under_load": cluster_under_load,
 }

@@ -70,13 +70,16 @@ def answer(options: Options) -> Outcome:
         seconds = measure.best_of_each(works, _TURNS)
         unnamed = ((row, str(y[row])) for row in rows)
         shown = _on_screen(f"{address}/{_TOKEN}/", unnamed)
+    return _outcome(count, seconds, shown)
+
+
+def _outcome(count: int, seconds: dict[str, float], shown: dict[str, float]) -> Outcome:
     times = seconds | {f"on the screen, {view}": value for view, value in shown.items()}
     records: list[Record] = [
         {"samples": count, "program": name, "program_seconds": value}
         for name, value in times.items()
     ]
-    slowest = max(shown.values())
-    ratio = seconds["answer"] / seconds["diffusion"]
+    ratio, slowest = seconds["answer"] / seconds["diffusion"], max(shown.values())
     targets = [
         at_most("an answer at the server", ratio, 1, "× one diffusion of all classes"),
         at_most("an answer on the screen", 1000 * slowest, 1000 * _SECONDS, "ms"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-FIRST = ("digits", "faces", "embeddings", "few_labels", "new_images", "outliers", "cluster_count")
+FIRST = (
+    "digits", "faces", "embeddings", "few_labels", "new_images", "outliers", "cluster_count", "hif",
+)  # fmt: skip
 
 
 class GalleryOrder:

@@ -200,3 +200,30 @@ def incidence_of_triples(
 
 def _numbers(values: list[Any]) -> NDArray[np.float64]:
     return real_array(values, "weight").astype(np.float64)
+
+
+def named_incidence(
+    hypergraph: Any,
+    vertex_names: Sequence[Any] | None,
+    edge_names: Sequence[Any] | None,
+    first: int = 0,
+) -> tuple[sparse.csr_array, NDArray[np.float64], list[Any], list[Any]]:
+    """H and w, and names that were checked; `first` is the first number of hyperedges."""
+    incidence, weights = hypergraph.to_incidence()
+    vertices = check_names(vertex_names, "vertex_names", incidence.shape[0])
+    edges = check_names(edge_names, "edge_names", incidence.shape[1], first)
+    return incidence, weights, vertices, edges
+
+
+def require_undirected(network: Any, kind: type, name: str) -> None:
+    """Require an object of a class of another package, undirected."""
+    if not isinstance(network, kind) or getattr(network, "is_directed", bool)():
+        raise InputError(
+            f"network must be an undirected {name}, got {type(network).__name__}",
+            parameter="network",
+        )
+
+
+def attribute_of(items: Any, key: str, default: list[Any]) -> list[Any]:
+    """An attribute of vertices or edges of igraph, if they have it."""
+    return items[key] if key in items.attributes() else default

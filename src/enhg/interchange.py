@@ -19,10 +19,13 @@ from scipy import sparse
 
 from enhg._incidences import (
     NamedIncidence,
+    attribute_of,
     check_names,
     incidence_of_bipartite,
     incidence_of_triples,
+    named_incidence,
     plain_names,
+    require_undirected,
     shown,
 )
 from enhg._optional import require
@@ -32,20 +35,10 @@ from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
 
 __all__ = [
-    "NamedHypergraph",
-    "from_hypernetx",
-    "from_igraph",
-    "from_networkx",
-    "from_networkx_clique",
-    "from_scipy",
-    "from_xgi",
-    "to_hypernetx",
-    "to_igraph",
-    "to_networkx",
-    "to_networkx_clique",
-    "to_scipy",
-    "to_xgi",
-]
+    "NamedHypergraph", "from_hypernetx", "from_igraph", "from_networkx", "from_networkx_clique",
+    "from_scipy", "from_xgi", "to_hypernetx", "to_igraph", "to_networkx", "to_networkx_clique",
+    "to_scipy", "to_xgi",
+]  # fmt: skip
 
 _EXTRA = "interchange"
 _MEMBERSHIPS = "memberships"  # the attribute of a hyperedge of xgi, whose incidences have none
@@ -63,6 +56,11 @@ class NamedHypergraph(NamedTuple):
         The name of every vertex, in the order of the rows of ``hypergraph.incidence``.
     edge_names : list
         The name of every hyperedge, in the order of the columns.
+
+    Examples
+    --------
+    >>> NamedHypergraph(Hypergraph([[1], [1]]), ["a", "b"], ["e"]).vertex_names
+    ['a', 'b']
     """
 
     hypergraph: Hypergraph
@@ -155,7 +153,7 @@ def to_xgi(
     ({'weight': 2.0}, {'weight': 3.0, 'memberships': {'b': 0.5}})
     """
     xgi = require("xgi", _EXTRA)
-    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names)
+    incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
     by_edge = incidence.tocsc()
     network = xgi.Hypergraph()
     network.add_nodes_from(vertices)
@@ -183,9 +181,14 @@ def from_xgi(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     Returns
     -------
     NamedHypergraph
+
+    Examples
+    --------
+    >>> from_xgi(to_xgi(Hypergraph([[1], [0.5]]), vertex_names=["a", "b"])).vertex_names
+    ['a', 'b']
     """
     xgi = require("xgi", _EXTRA)
-    _require_kind(network, xgi.Hypergraph, "xgi.Hypergraph")
+    require_undirected(network, xgi.Hypergraph, "xgi.Hypergraph")
     weights, incidences = [], []
     for name, members in network.edges.members(dtype=dict).items():
         attributes = network.edges[name]
@@ -229,7 +232,7 @@ def to_hypernetx(
     (3.0, [[1.0, 0.0], [1.0, 0.5]])
     """
     hypernetx, pandas = require("hypernetx", _EXTRA), require("pandas", _EXTRA)
-    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names)
+    incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
     entries = incidence.tocoo()
     cells = {
         "edge": [edges[e] for e in entries.col.tolist()],
@@ -257,9 +260,14 @@ def from_hypernetx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph
     Returns
     -------
     NamedHypergraph
+
+    Examples
+    --------
+    >>> from_hypernetx(to_hypernetx(Hypergraph([[1], [0.5]]), vertex_names=["a", "b"])).vertex_names
+    ['a', 'b']
     """
     hypernetx = require("hypernetx", _EXTRA)
-    _require_kind(network, hypernetx.Hypergraph, "hypernetx.Hypergraph")
+    require_undirected(network, hypernetx.Hypergraph, "hypernetx.Hypergraph")
     cells = network.incidences.to_dataframe["weight"]
     incidences = [(v, e, h) for (e, v), h in zip(cells.index, cells.tolist(), strict=True)]
     vertices, edges = plain_names(network.nodes), plain_names(network.edges)
@@ -296,7 +304,9 @@ def to_networkx(
     """
     networkx = require("networkx", _EXTRA)
     first = hypergraph.n_vertices
-    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names, first)
+    incidence, weights, vertices, edges = named_incidence(
+        hypergraph, vertex_names, edge_names, first
+    )
     if common := set(vertices) & set(edges):
         both = shown(next(iter(common)))
         raise InputError(
@@ -325,9 +335,14 @@ def from_networkx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     Returns
     -------
     NamedHypergraph
+
+    Examples
+    --------
+    >>> from_networkx(to_networkx(Hypergraph([[1], [0.5]]), vertex_names=["a", "b"])).vertex_names
+    ['a', 'b']
     """
     networkx = require("networkx", _EXTRA)
-    _require_kind(network, networkx.Graph, "networkx.Graph")
+    require_undirected(network, networkx.Graph, "networkx.Graph")
     sides = dict(network.nodes(data="bipartite"))
     weights = dict(network.nodes(data="weight", default=1.0))
     triples = network.edges(data="weight", default=1.0)
@@ -381,9 +396,15 @@ def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHype
     Returns
     -------
     NamedHypergraph
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from_networkx_clique(networkx.path_graph(3)).hypergraph.incidence.toarray().tolist()
+    [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
     """
     networkx = require("networkx", _EXTRA)
-    _require_kind(network, networkx.Graph, "networkx.Graph")
+    require_undirected(network, networkx.Graph, "networkx.Graph")
     pairs, weights, incidences = [], [], []
     for u, v, weight in network.edges(data="weight", default=1.0):
         if u == v:
@@ -426,7 +447,7 @@ def to_igraph(
     (True, [None, None, 2.0, 3.0], [1.0, 1.0, 0.5])
     """
     igraph = require("igraph", _EXTRA)
-    incidence, weights, vertices, edges = _named(hypergraph, vertex_names, edge_names)
+    incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
     n_vertices, n_edges = incidence.shape
     entries = incidence.tocoo()
     pairs = np.column_stack([entries.row, entries.col + n_vertices]).tolist()
@@ -451,46 +472,24 @@ def from_igraph(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     Returns
     -------
     NamedHypergraph
+
+    Examples
+    --------
+    >>> from_igraph(to_igraph(Hypergraph([[1], [0.5]]), vertex_names=["a", "b"])).vertex_names
+    ['a', 'b']
     """
     igraph = require("igraph", _EXTRA)
-    _require_kind(network, igraph.Graph, "igraph.Graph")
+    require_undirected(network, igraph.Graph, "igraph.Graph")
     n_nodes, n_pairs = network.vcount(), network.ecount()
-    sides = _attribute(network.vs, "type", [None] * n_nodes)
-    names = _attribute(network.vs, "name", list(range(n_nodes)))
-    weights = _attribute(network.vs, "weight", [1.0] * n_nodes)
-    memberships = _attribute(network.es, "weight", [1.0] * n_pairs)
+    sides = attribute_of(network.vs, "type", [None] * n_nodes)
+    names = attribute_of(network.vs, "name", list(range(n_nodes)))
+    weights = attribute_of(network.vs, "weight", [1.0] * n_nodes)
+    memberships = attribute_of(network.es, "weight", [1.0] * n_pairs)
     triples = ((u, v, h) for (u, v), h in zip(network.get_edgelist(), memberships, strict=True))
     named = incidence_of_bipartite(dict(enumerate(sides)), weights, triples, "type")
     vertices = [names[place] for place in named.vertex_names]
     edges = [names[place] for place in named.edge_names]
     return _finished(replace(named, vertex_names=vertices, edge_names=edges), drop_empty)
-
-
-def _named(
-    hypergraph: Hypergraph | Graph,
-    vertex_names: Names | None,
-    edge_names: Names | None,
-    first: int = 0,
-) -> tuple[sparse.csr_array, NDArray[np.float64], list[Any], list[Any]]:
-    """H and w, and names that were checked; `first` is the first number of hyperedges."""
-    incidence, weights = hypergraph.to_incidence()
-    vertices = check_names(vertex_names, "vertex_names", incidence.shape[0])
-    edges = check_names(edge_names, "edge_names", incidence.shape[1], first)
-    return incidence, weights, vertices, edges
-
-
-def _require_kind(network: Any, kind: type, name: str) -> None:
-    """Require an object of a class of another package, undirected."""
-    if not isinstance(network, kind) or getattr(network, "is_directed", bool)():
-        raise InputError(
-            f"network must be an undirected {name}, got {type(network).__name__}",
-            parameter="network",
-        )
-
-
-def _attribute(items: Any, key: str, default: list[Any]) -> list[Any]:
-    """An attribute of vertices or edges of igraph, if they have it."""
-    return items[key] if key in items.attributes() else default
 
 
 def _finished(named: NamedIncidence, drop_empty: bool) -> NamedHypergraph:
