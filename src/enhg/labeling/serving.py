@@ -52,8 +52,8 @@ def serve(
         config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         address = f"http://{_HOST}:{port}/{token}/"
-        announce(address, open_browser and webbrowser.open(address))
-        with _Writer(session, exporter):
+        with _Writer(session, exporter):  # from before the first moment of Ctrl-C on
+            announce(address, open_browser and webbrowser.open(address))
             asyncio.run(server.serve(sockets=[listening]))
 
 
