@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from http.client import HTTPException
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -105,7 +106,7 @@ def test_killed_at_random_moments_nothing_confirmed_is_lost(digits, tmp_path):
                     confirmed = ask(address, "act", name(f"{confirmed}", confirmed % COUNT))[
                         "version"
                     ]
-            except (URLError, ConnectionError):
+            except (URLError, ConnectionError, HTTPException):
                 os.waitpid(pid, 0)
     assert confirmed > 4
     lines = (out / "actions.jsonl").read_bytes().splitlines()

@@ -56,10 +56,13 @@ def serve(
     )  # fmt: skip
     server = uvicorn.Server(config)
     address = f"http://{_HOST}:{port}/{token}/"
-    announce(address)
-    if open_browser:  # a browser in the terminal returns when it is closed
-        Thread(target=webbrowser.open, args=[address], daemon=True).start()
-    with _Writer(session, exporter), _ended_by_hangup(server):
+    with (
+        _Writer(session, exporter),
+        _ended_by_hangup(server),
+    ):  # before the moment of a first Ctrl-C
+        announce(address)
+        if open_browser:  # a browser in the terminal returns when it is closed
+            Thread(target=webbrowser.open, args=[address], daemon=True).start()
         asyncio.run(server.serve(sockets=[listening]))
 
 
