@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from elastic_net_oracle import TOL, samples
 from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -397,3 +398,15 @@ def test_a_block_in_the_place_of_another_is_computed_again(tmp_path):
     second.write_bytes(first.read_bytes())
     again = self_representation(X[:1500], n_candidates=15, checkpoint=tmp_path).coefficients
     assert (again != expected).nnz == 0
+
+
+def test_candidates_are_distinct_atoms():
+    X = np.repeat(samples(60, 10), 20, axis=0)
+    result = self_representation(X, gamma=10, lam=1, n_candidates=15, n_jobs=1)
+    assert result.certificate.max() <= TOL
+    assert np.isfinite(result.approximation.certificate).all()
+    # Fifteen atoms would all be copies of the sample.
+    places = np.arange(len(X)) // 20
+    row = result.coefficients[[0]].tocoo()
+    assert len(set(places[row.coords[1]])) > 1
+    assert result.approximation.share_within(TOL) > 0.9

@@ -58,7 +58,11 @@ class Dictionary:
 
     def without(self, excluded: NDArray) -> NDArray:
         """The atoms of which none is left for a sample if one is excluded; −1 where some are."""
-        return np.where((excluded >= 0) & (self.counts[excluded] == 1), excluded, -1)
+        rows = np.flatnonzero(excluded >= 0)
+        rows = rows[self.counts[excluded[rows]] == 1]
+        without = np.full_like(excluded, -1)
+        without[rows] = excluded[rows]
+        return without
 
     @cached_property
     def explicit(self) -> Dictionary:
@@ -177,8 +181,8 @@ def _solve_dense(
     )
     spectrum = team.call(lambda: explicit.spectrum)
     Z, certificate = solve_dual(problem, explicit.atoms, explicit.counts, spectrum, buffer, team)
-    rows = SolvedRows(Z, certificate, l1, ridge, np.zeros(len(l1), bool))
-    return dictionary.split(rows.finite())
+    solved = SolvedRows(Z, certificate, l1, ridge, np.zeros(len(l1), bool))
+    return dictionary.split(solved.finite())
 
 
 def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
