@@ -366,6 +366,9 @@ def test_zeros_are_no_candidates():
 def test_all_zeros():
     representation = self_representation(np.zeros((40, 3)), n_candidates=5)
     assert representation.coefficients.nnz == 0
+    but_one = np.zeros((40, 3))
+    but_one[7] = 1
+    assert self_representation(but_one, n_candidates=5).coefficients.nnz == 0
 
 
 @pytest.mark.parametrize("n_atoms", [1, 2, 10])
@@ -409,4 +412,8 @@ def test_candidates_are_distinct_atoms():
     places = np.arange(len(X)) // 20
     row = result.coefficients[[0]].tocoo()
     assert len(set(places[row.coords[1]])) > 1
+    # Its copies are candidates of a sample even where no other sample of its group has them.
+    alone = np.vstack([samples(60, 10), -5 * np.eye(10)[[0, 0]]])
+    coefficients = self_representation(alone, gamma=10, lam=1, n_candidates=1).coefficients
+    assert coefficients[60, 61] == coefficients[61, 60] > 0.5
     assert result.approximation.share_within(TOL) > 0.9
