@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from elastic_net_oracle import TOL, samples
 from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -365,6 +366,9 @@ def test_zeros_are_no_candidates():
 def test_all_zeros():
     representation = self_representation(np.zeros((40, 3)), n_candidates=5)
     assert representation.coefficients.nnz == 0
+    but_one = np.zeros((40, 3))
+    but_one[7] = 1
+    assert self_representation(but_one, n_candidates=5).coefficients.nnz == 0
 
 
 @pytest.mark.parametrize("n_atoms", [1, 2, 10])
@@ -397,3 +401,19 @@ def test_a_block_in_the_place_of_another_is_computed_again(tmp_path):
     second.write_bytes(first.read_bytes())
     again = self_representation(X[:1500], n_candidates=15, checkpoint=tmp_path).coefficients
     assert (again != expected).nnz == 0
+
+
+def test_candidates_are_distinct_atoms():
+    X = np.repeat(samples(60, 10), 20, axis=0)
+    result = self_representation(X, gamma=10, lam=1, n_candidates=15, n_jobs=1)
+    assert result.certificate.max() <= TOL
+    assert np.isfinite(result.approximation.certificate).all()
+    # Fifteen atoms would all be copies of the sample.
+    places = np.arange(len(X)) // 20
+    row = result.coefficients[[0]].tocoo()
+    assert len(set(places[row.coords[1]])) > 1
+    # Its copies are candidates of a sample even where no other sample of its group has them.
+    alone = np.vstack([samples(60, 10), -5 * np.eye(10)[[0, 0]]])
+    coefficients = self_representation(alone, gamma=10, lam=1, n_candidates=1).coefficients
+    assert coefficients[60, 61] == coefficients[61, 60] > 0.5
+    assert result.approximation.share_within(TOL) > 0.9

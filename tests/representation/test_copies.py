@@ -120,19 +120,6 @@ def test_sparse_errors(loss):
         np.testing.assert_allclose(result.sparse_errors[[i]].toarray()[0], e.value, atol=2e-3)
 
 
-def test_candidates_are_distinct_atoms():
-    pytest.importorskip("pynndescent")
-    X = np.repeat(samples(60, 10), 20, axis=0)
-    result = self_representation(X, gamma=10, lam=1, n_candidates=15, n_jobs=1)
-    assert result.certificate.max() <= TOL
-    assert np.isfinite(result.approximation.certificate).all()
-    # Fifteen atoms would all be copies of the sample.
-    places = np.arange(len(X)) // 20
-    row = result.coefficients[[0]].tocoo()
-    assert len(set(places[row.coords[1]])) > 1
-    assert result.approximation.share_within(TOL) > 0.9
-
-
 def test_all_samples_are_equal():
     X = np.tile(samples(1, 5), (7, 1))
     for lam, loss in ((0.0, "squared"), (2.0, "norm")):

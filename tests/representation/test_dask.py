@@ -94,12 +94,12 @@ def test_an_active_client_is_used(client, monkeypatch):
     assert used == []
     with client.as_current():
         self_representation(X)
-        assert used == [X.shape, (len(X),)]
+        assert used == [X.shape, (len(X),), (len(X),)]
         self_representation(X, scheduler="threads")
         model = HypergraphClustering(4, random_state=0).fit(X)
-        assert used[2:] == [X.shape, (len(X),)]  # the choice of preprocessing stays here
+        assert used[3:] == [X.shape, (len(X),), (len(X),)]  # the choice of preprocessing stays here
         model.predict(X[:20])
-        assert len(used) == 7
+        assert len(used) == 10
 
 
 def test_samples_are_not_in_the_tasks(client):
@@ -139,7 +139,7 @@ def test_memory_mapped_samples_are_opened_by_workers(client, tmp_path, scattered
     np.save(tmp_path / "samples.npy", X)
     mapped = np.load(tmp_path / "samples.npy", mmap_mode="r")
     ours = self_representation(mapped, scheduler=client)
-    assert scattered == [(len(X),)]
+    assert scattered == [(len(X),), (len(X),)]
     assert equal(ours, self_representation(X, scheduler=client))
 
 
@@ -158,7 +158,7 @@ def dask_arrays(client):
 @pytest.mark.parametrize("kind", ["lazy", "persisted", "unknown", "fortran", "integers"])
 def test_dask_array_is_shared_by_workers(client, scattered, kind):
     ours = self_representation(dask_arrays(client)[kind], scheduler=client)
-    assert scattered == [(len(X),)]
+    assert scattered == [(len(X),), (len(X),)]
     assert ours.samples.dtype == X.dtype
     np.testing.assert_array_equal(ours.samples, X)
     assert equal(ours, self_representation(X, scheduler=client))
@@ -191,7 +191,7 @@ def test_arrays_of_messages_are_aligned():
 def test_dask_array_as_dictionary(client, scattered):
     dictionary = da.from_array(X[300:], chunks=(100, 64))
     ours = self_representation(X[:300], dictionary=dictionary, scheduler=client)
-    assert scattered == [(300, 64), (300,)]
+    assert scattered == [(300, 64), (300,), (300,)]
     assert equal(ours, self_representation(X[:300], dictionary=X[300:], scheduler=client))
 
 
@@ -199,11 +199,11 @@ def test_zarr_array_is_opened_by_workers(client, tmp_path, scattered):
     zarr = pytest.importorskip("zarr")
     stored = zarr.create_array(tmp_path / "samples.zarr", data=X, chunks=(100, 64))
     ours = self_representation(stored, scheduler=client)
-    assert scattered == [(len(X),)]
+    assert scattered == [(len(X),), (len(X),)]
     assert equal(ours, self_representation(X, scheduler=client))
     scattered.clear()
     assert equal(ours, self_representation(zarr.array(X), scheduler=client))  # in memory: sent
-    assert scattered == [X.shape, (len(X),)]
+    assert scattered == [X.shape, (len(X),), (len(X),)]
 
 
 def block_problem(samples):
@@ -226,7 +226,7 @@ def test_zarr_array_that_changes(client, tmp_path, scattered):
     shutil.rmtree(tmp_path / "samples.zarr")  # this process has the samples, and sends them
     scattered.clear()
     assert len(list(workers.solve(problem, layout, range(12)))) == 12
-    assert scattered == [X.shape, (len(X),)]
+    assert scattered == [X.shape, (len(X),), (len(X),)]
 
 
 def test_dask_array_that_is_computed_anew_must_be_the_same(client):
@@ -240,7 +240,7 @@ def test_dask_array_that_is_lost_is_sent(client, scattered):
     problem = block_problem(workers.read(da.from_array(X, chunks=(170, 30)), "X"))
     client.cancel(workers._sources[0][1])
     assert len(list(workers.solve(problem, workers.layout(problem), range(12)))) == 12
-    assert scattered == [X.shape, (len(X),)]
+    assert scattered == [X.shape, (len(X),), (len(X),)]
 
 
 @pytest.mark.parametrize(
@@ -327,11 +327,11 @@ def test_checkpoint_does_not_depend_on_where_samples_are(client, tmp_path, scatt
     array = da.from_array(X, chunks=(170, 30))
     again = self_representation(array, scheduler=client, checkpoint=tmp_path / "checkpoint")
     assert equal(plain, again)
-    assert scattered == [(len(X),)]
+    assert scattered == [(len(X),), (len(X),)]
     stored = zarr.create_array(tmp_path / "samples.zarr", data=X, chunks=(100, 64))
     again = self_representation(stored, scheduler=client, checkpoint=tmp_path / "checkpoint")
     assert equal(plain, again)
-    assert scattered == [(len(X),)]  # all blocks are solved: nothing is sent
+    assert scattered == [(len(X),), (len(X),)]  # all blocks are solved: nothing is sent
     with pytest.raises(InputError, match="got one of other samples"):
         self_representation(array + 1, scheduler=client, checkpoint=tmp_path / "checkpoint")
 

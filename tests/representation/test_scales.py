@@ -158,8 +158,7 @@ def violations_of(g, z, shares, l1, ridge):  # inner kernels cannot be called fr
 def test_violations_do_not_lose_what_is_not_finite(wrong, place):
     z, g = np.array([1.0, -1.0, 0.0, 0.0, 2.0]), np.array([0.5, -0.5, 0.1, 0.1, 0.5])
     g[place] = wrong
-    result = violations_of(g, z, np.ones(5), 0.5, 0.0)
-    assert max(result) == np.inf
+    assert max(violations_of(g, z, np.ones(5), 0.5, 0.0)) == np.inf
     z[4] = wrong
     assert violations_of(g, z, np.ones(5), 0.5, 0.1)[0] == np.inf
 

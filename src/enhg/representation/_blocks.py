@@ -58,7 +58,7 @@ class Dictionary:
 
     def without(self, excluded: NDArray) -> NDArray:
         """The atoms of which none is left for a sample if one is excluded; −1 where some are."""
-        return np.where((excluded >= 0) & (self.counts[excluded] == 1), excluded, -1)
+        return without_copies(excluded, self.counts)
 
     @cached_property
     def explicit(self) -> Dictionary:
@@ -179,6 +179,15 @@ def _solve_dense(
     Z, certificate = solve_dual(problem, explicit.atoms, explicit.counts, spectrum, buffer, team)
     solved = SolvedRows(Z, certificate, l1, ridge, np.zeros(len(l1), bool))
     return dictionary.split(solved.finite())
+
+
+def without_copies(excluded: NDArray, counts: NDArray) -> NDArray:
+    """Return the excluded atoms that stand for themselves only; −1 for others."""
+    rows = np.flatnonzero(excluded >= 0)
+    rows = rows[counts[excluded[rows]] == 1]
+    alone = np.full_like(excluded, -1)
+    alone[rows] = excluded[rows]
+    return alone
 
 
 def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:

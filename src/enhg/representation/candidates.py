@@ -101,6 +101,8 @@ def find_candidates(
     atoms_of = np.where(nearest >= 0, usable[nearest], -1).astype(np.int32)
     if own:
         atoms_of = _without(atoms_of, excluded)
+    if atoms_of.shape[1] == 0:  # the only atom that is not zero is a sample, excluded for itself
+        atoms_of = ((np.arange(len(samples)) + 1) % len(atoms)).astype(np.int32)[:, None]
     if samples is atoms:
         return Candidates(order_by_links(atoms_of, GROUP_ROWS), atoms_of)
     return Candidates(np.argsort(place_of_atom[nearest[:, 0]], kind="stable"), atoms_of)
@@ -121,7 +123,7 @@ def _make_index(directions: NDArray, n_neighbors: int, team: ThreadTeam) -> Any:
 
 def _without(nearest: NDArray, excluded: NDArray) -> NDArray:
     """The nearest atoms without the excluded one, or without the farthest where it is not there."""
-    own = nearest == excluded[:, None]
+    own = (nearest == excluded[:, None]) & (excluded >= 0)[:, None]
     own[~own.any(axis=1), -1] = True
     return nearest[~own].reshape(len(nearest), -1)
 

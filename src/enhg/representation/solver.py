@@ -13,7 +13,7 @@ from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
-from enhg.representation._blocks import with_unit_atoms
+from enhg.representation._blocks import with_unit_atoms, without_copies
 from enhg.representation._copies import Copies, expand
 from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
@@ -223,9 +223,10 @@ def _with_candidates(
     blocks: BlockProblem, n_candidates: int, parts: Computation, team: ThreadTeam
 ) -> BlockProblem:
     samples, atoms = blocks.samples, blocks.atoms
+    excluded = without_copies(blocks.excluded, blocks.counts)
     stored = parts.get(
         "candidates",
-        lambda: find_candidates(samples, atoms, blocks.excluded, n_candidates, team).to_state(),
+        lambda: find_candidates(samples, atoms, excluded, n_candidates, team).to_state(),
     )
     return replace(blocks, candidates=Candidates.from_state(stored, len(samples), len(atoms)))
 
