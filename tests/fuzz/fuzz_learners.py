@@ -1,6 +1,6 @@
 """Odd samples and labels, by Hypothesis, for the solver and the two learners.
 
-Either a result is right as far as it can be told without another solver, or an error says what is
+Either a result is right as far as it can be seen without another solver, or an error says what is
 wrong with the input.
 """
 
