@@ -21,6 +21,7 @@ from enhg._npz import (
     write_archive,
 )
 from enhg.exceptions import InputError
+from enhg.hypergraph import Hypergraph
 from enhg.learning.clustering import HypergraphClustering
 
 STATE = {
@@ -301,3 +302,16 @@ def test_parameters_that_are_not_known(name):
     assert require_parameters({"parameters": {"n_init": 1}}, ["n_init", name]) == {"n_init": 1}
     with pytest.raises(InputError, match=f"its parameter {name} does not fit"):
         require_parameters({"parameters": {name: 1}}, ["n_init", *_npz._NOT_SAVED])
+
+
+def test_row_pointers_that_rise_and_end_with_zero(tmp_path):
+    """SciPy's own check passes over them, and then reads outside of its arrays."""
+    for pointers in ([0, 2, 0], [0, 2**62, 0], [0, -1, 0]):
+        path = written(tmp_path / "a.npz", overwrite=True)
+        rewritten(path, **{"inner.matrix.indptr": np.array(pointers)})
+        with pytest.raises(ValueError, match="non-decreasing"):
+            read(path)
+        matrix = sparse.csr_array((2, 2))
+        matrix.indptr = np.array(pointers)
+        with pytest.raises(InputError, match="non-decreasing"):
+            Hypergraph(matrix)

@@ -125,7 +125,7 @@ def test_program(tmp_path):
 SOURCE = Path(enhg.__file__).parent
 PLACES = {
     "matplotlib": {"plotting/_drawing.py"},
-    "h5py": {"io/arrays.py"},
+    "h5py": {"io/_hdf5.py"},
     "PIL": {
         "demo.py", "duplicates.py", "features/_pixels.py", "io/_decoding.py", "io/contact.py",
         "labeling/pictures.py", "report/_pictures.py",

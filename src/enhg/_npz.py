@@ -21,6 +21,7 @@ from scipy import sparse
 
 from enhg._atomic import atomic_file
 from enhg._files import file_size
+from enhg._sparse import check_indices
 from enhg.exceptions import InputError
 
 State = dict[str, Any]
@@ -219,7 +220,7 @@ def _nested(header: Any, arrays: dict[str, NDArray]) -> State:
     for name in header.get("sparse", []):
         parts = [arrays.pop(part) for part in _part_names(name, arrays)]
         matrix = sparse.csr_array(tuple(parts[:3]), shape=tuple(parts[3].tolist()))
-        matrix.check_format(full_check=True)
+        check_indices(matrix)
         _put(state, name, matrix)
     for name, array in arrays.items():
         _put(state, name, array)

@@ -19,6 +19,7 @@ from sklearn import config_context, get_config
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from enhg._sparse import check_indices
 from enhg.exceptions import InputError
 
 # Numbers of these types are exact in float32, which halves memory and doubles speed.
@@ -359,7 +360,7 @@ def _require_valid_indices(matrix: Any, name: str) -> None:
     # Before any conversion: SciPy's reads and writes outside of its arrays at wrong indices.
     try:
         if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)
+            check_indices(matrix)
         elif hasattr(matrix, "coords"):
             np.ravel_multi_index(matrix.coords, matrix.shape)
     except (ValueError, IndexError) as error:

@@ -6,6 +6,7 @@ another process goes on with the next input.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import resource
@@ -60,7 +61,7 @@ def _run_process(outcome: Outcome, start: int, stop: int, program: str) -> int:
                 is_over, number = True, number + (process.wait() != 0)
                 if process.returncode:
                     errors.seek(0)
-                    end = errors.read().decode(errors="replace")[-2000:]
+                    end = errors.read().decode(errors="replace")[:2000]
                     outcome.failures.append((number - 1, f"exit {process.returncode}: {end}"))
             else:
                 limit = SECONDS
@@ -98,6 +99,7 @@ def _serve(name: str, start: int, stop: int) -> None:
 
     from enhg import _files
 
+    faulthandler.enable()
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
 import sys
 import zipfile
 import zlib
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -22,6 +25,7 @@ import zarr
 from array_writers import write_mat73
 from PIL import Image
 
+import enhg
 from enhg import Graph, Hypergraph, load_model
 from enhg._files import open_regular
 from enhg.duplicates import _pictures
@@ -79,6 +83,17 @@ def test_postscript_is_no_thumbnail():
         open_thumbnail(POSTSCRIPT)
     with pytest.raises(OSError, match="cannot identify"):
         _pictures([POSTSCRIPT])
+
+
+def test_every_call_of_pillow_names_the_formats():
+    calls = [
+        (path.name, ast.unparse(node))
+        for path in Path(enhg.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and re.search(r"Image\b[^.]*\.open$", ast.unparse(node.func))
+    ]
+    assert len(calls) >= 5
+    assert not [call for call in calls if "formats=" not in call[1]]
 
 
 # --- other files ------------------------------------------------------------------------------
