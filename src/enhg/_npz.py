@@ -135,7 +135,9 @@ def read_archive(stream: IO[bytes], kind: str, version: int) -> State:
     with np.load(stream, allow_pickle=False) as archive:
         _check_mark(archive, kind, version)
         header = json.loads(str(archive["header"]), parse_constant=_refuse_constant)
-        arrays = {name: _native(archive[name]) for name in archive.files if name not in _RESERVED}
+        arrays = {name: archive[name] for name in archive.files if name not in _RESERVED}
+    for array in arrays.values():
+        check_text(array)
     return _nested(header, arrays)
 
 
@@ -191,13 +193,6 @@ def _check_mark(archive: Any, kind: str, version: int) -> None:
             f"got format version {archive['version']} and this enhg reads version {version}: a "
             "newer enhg may have written it"
         )
-
-
-def _native(array: NDArray) -> NDArray:
-    """An array in the byte order of this machine, which compiled functions need."""
-    native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    check_text(native)
-    return native
 
 
 def check_text(array: NDArray) -> None:

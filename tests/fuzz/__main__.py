@@ -28,7 +28,7 @@ def main() -> int:
     for name in options.names or [*fuzz_readers.READERS, *learners]:
         began = perf_counter()
         if name in learners:
-            outcome = run_learner(name, learners[name], options.count)
+            outcome = run_learner(name, learners[name])
         else:
             outcome = fuzz_running.run_reader(name, options.start, options.start + options.count)
         print(
@@ -42,14 +42,15 @@ def main() -> int:
     return n_failures
 
 
-def run_learner(name: str, check: Callable[[], None], count: int) -> fuzz_running.Outcome:
+def run_learner(name: str, check: Callable[[], None]) -> fuzz_running.Outcome:
     """Run a test of Hypothesis, which ends at its first failure."""
-    outcome = fuzz_running.Outcome(name, count)
+    outcome = fuzz_running.Outcome(name)
     fuzz_learners.RESULTS.clear()
     try:
         check()
     except Exception:
         outcome.failures.append((0, traceback.format_exc()[-5000:]))
+    outcome.n_inputs = fuzz_learners.RESULTS["inputs"]
     outcome.n_accepted = fuzz_learners.RESULTS["accepted"]
     return outcome
 

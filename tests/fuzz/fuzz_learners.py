@@ -20,7 +20,7 @@ from scipy import sparse
 from enhg import HypergraphClassifier, HypergraphClustering, InputError, self_representation
 
 SECONDS = 120  # after which the process ends with a traceback
-RESULTS: Counter[str] = Counter()  # number of inputs that were accepted
+RESULTS: Counter[str] = Counter()  # numbers of inputs that were given, and that were accepted
 _TYPES = ("f8", "f4", "f8", "f4", "f2", "g", "i1", "u1", "i2", "i8", "u8", "?", ">f8", "c16")
 
 
@@ -116,6 +116,7 @@ _PENALTIES = st.sampled_from([1e-3, 0.1, 1.0, 10.0, 1e3, 1e6])
 
 def _outcome(action):
     """What an action returns; None if it refuses its input with a message."""
+    RESULTS["inputs"] += 1
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:
         with warnings.catch_warnings():

@@ -30,6 +30,7 @@ def test_readers_give_a_result_or_an_error(tmp_path, monkeypatch, name):
 def test_learners_give_a_result_or_an_error(name):
     fuzz_learners.RESULTS.clear()
     LEARNERS[name]()
+    assert fuzz_learners.RESULTS["inputs"] >= 40
     assert fuzz_learners.RESULTS["accepted"] > 5
 
 
