@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class LabelingSession:
         self.lock = RLock()  # of what stays the same
         self._acting = RLock()  # of the actions; taken first where both are
         self.spreading = Spreading(model.graph_)
-        self._log = _open_log(folder, self.names)
+        self._log = _open_log(folder, self.names, {"classes": [], "given": [], "options": {}})
         try:
             first, *actions = self._log
             self.options: dict[str, str] = dict(first["options"])
@@ -211,7 +212,12 @@ def start_log(
     options : dict of str to str, optional
         What else is recorded about the start.
     """
-    _open_log(folder, names, classes, given, options).close()
+    start = {
+        "classes": list(map(normalize_class, classes)),
+        "given": _named_rows(given),
+        "options": dict(options or {}),
+    }
+    _open_log(folder, names, start).close()
 
 
 def check_classes(names: Iterable[str]) -> None:
@@ -224,18 +230,7 @@ def check_classes(names: Iterable[str]) -> None:
         raise InputError(f"there can be at most {MAX_CLASSES} classes, got {len(classes)}")
 
 
-def _open_log(
-    folder: Path,
-    names: Sequence[str],
-    classes: Iterable[str] = (),
-    given: Sequence[str] = (),
-    options: Mapping[str, str] | None = None,
-) -> ActionLog:
-    start = {
-        "classes": list(map(normalize_class, classes)),
-        "given": _named_rows(given),
-        "options": dict(options or {}),
-    }
+def _open_log(folder: Path, names: Sequence[str], start: dict[str, Any]) -> ActionLog:
     subject = {"images": len(names), "names": digest(np.array(names, dtype=str))}
     return ActionLog(folder / LOG, subject, start)
 
