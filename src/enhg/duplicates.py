@@ -172,13 +172,14 @@ def _reduced(pictures: NDArray[Any], factor: int) -> _Pixels:
 
 def _centered(pictures: NDArray[Any]) -> _Pixels:
     pixels = np.asarray(pictures, dtype=np.float32)
-    return pixels - pixels.mean(axis=(2, 3), keepdims=True)
+    return pixels - pixels.mean(axis=(2, 3), dtype=np.float32, keepdims=True)
 
 
 def _unit(pictures: NDArray[Any]) -> _Pixels:
     """Vectors of length 1 of the pixels less the mean of each channel."""
     rows = _rows(_centered(pictures))
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
+    lengths: _Pixels = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
+    return rows / lengths
 
 
 def _rows(pictures: _Pixels) -> _Pixels:

@@ -161,8 +161,9 @@ def _read_lists(path: Path, arrow: Any, file: Any, head: str, stored: int) -> ND
 def _read_features(path: Path, arrow: Any, file: Any, heads: list[str]) -> NDArray[Any]:
     """A few columns at a time: a page of each is in memory, which may be most of its values."""
     schema = file.schema_arrow
-    kinds = [_plain_type(arrow, schema.field(head).type).to_pandas_dtype() for head in heads]
-    dtype = np.result_type(*(kept_dtype(np.dtype(kind)) for kind in kinds))
+    kinds = {_plain_type(arrow, schema.field(head).type) for head in heads}
+    dtypes = [_numbers(arrow, arrow.array([], kind)).dtype for kind in kinds]
+    dtype = np.result_type(*map(kept_dtype, dtypes))
     X = np.empty((file.metadata.num_rows, len(heads)), dtype)
     for first in range(0, len(heads), _N_COLUMNS):
         some = heads[first : first + _N_COLUMNS]

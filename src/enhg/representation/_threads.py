@@ -67,6 +67,8 @@ class ThreadTeam:
 
         def mirror(start: int) -> None:
             rows = slice(start, start + _GRAM_TILE)
+            tile = G[rows, rows]  # BLAS does not promise that it is symmetric
+            np.copyto(tile, tile.T, where=np.tri(len(tile), k=-1, dtype=bool))
             for below in range(start + _GRAM_TILE, n, _MIRROR_TILE):
                 columns = slice(below, below + _MIRROR_TILE)
                 G[columns, rows] = G[rows, columns].T
