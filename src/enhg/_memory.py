@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 _PROC = Path("/proc")
+_LEAST_BYTES = 256_000_000  # buffers of BLAS for two threads, and machine code that is loaded
 # Files of a control group with its limit and its usage, and what its statistics call the part of
 # the usage that can be given up at once, in versions 2 and 1.
 _FILES = {
@@ -27,6 +28,15 @@ def free_memory() -> int:
     """
     left = [_group_memory(*group) for group in _groups()]
     return max(0, min(_machine_memory(), _address_space(), *left))
+
+
+def require_memory() -> None:
+    """Raise MemoryError if there is less memory than the libraries need.
+
+    OpenBLAS tries for ever to allocate its buffers where there is too little.
+    """
+    if (free := free_memory()) < _LEAST_BYTES:
+        raise MemoryError(f"{free / 1e6:.0f} MB are free of {_LEAST_BYTES / 1e6:.0f} MB at least")
 
 
 def _groups() -> Iterator[tuple[Path, str]]:

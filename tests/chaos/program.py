@@ -10,10 +10,13 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 
 SIGNALS = [signal.SIGKILL, signal.SIGINT, signal.SIGTERM]
 LONG = os.environ.get("ENHG_CHAOS") == "1"
 """Whether this is `make chaos`, which takes many minutes, not `make test`."""
+
+_MOST_SECONDS = 300  # of a run
 
 # A process that has imported everything, and becomes the program in a copy of itself.
 _SERVER = """
@@ -78,11 +81,20 @@ class Program:
         self._output.write_text("")
         line = json.dumps(([str(word) for word in words], str(self._output), limits))
         print(line, file=self._server.stdin, flush=True)
-        return int(self._server.stdout.readline())
+        self._process = int(self._server.stdout.readline())
+        return self._process
 
     def wait(self) -> int:
-        """The exit status of the run, or minus the signal that has killed it."""
-        return int(self._server.stdout.readline())
+        """The exit status of the run, or minus the signal that has killed it.
+
+        A run that does not end is killed, and its test fails.
+        """
+        timer = Timer(_MOST_SECONDS, os.kill, [self._process, signal.SIGKILL])
+        timer.start()
+        try:
+            return int(self._server.stdout.readline())
+        finally:
+            timer.cancel()
 
     def run(self, *words: object, **limits: int) -> int:
         """Run to the end."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enhg._files import resolved
+from enhg._memory import require_memory
 from enhg._optional import require
 from enhg.cli import summary
 from enhg.cli.interruption import last_line
@@ -91,6 +92,7 @@ def results(
     """
     from enhg.io import output_folder
 
+    require_memory()
     with (
         _resumable(stages, out, checkpoint, overwrite) as parts,
         output_folder(out, overwrite, outputs.new, _OPTIONAL) as folder,
@@ -180,6 +182,7 @@ def fit_structure(
         from enhg.structures.elastic_net import ElasticNetHypergraph
         from enhg.structures.hyperedges import HyperedgeRule
 
+        require_memory()
         compile_kernels(X.dtype)
     with stages.stage("represent", "reconstructing every sample") as progress:
         structure = ElasticNetHypergraph(
