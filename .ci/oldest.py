@@ -3,8 +3,9 @@
     python .ci/oldest.py > constraints.txt
 
 pyproject.toml is the only place for lower bounds: `numpy>=1.26` becomes `numpy==1.26`. The
-dependencies of the package and of the extra `all` are listed; those of `dev`, `quality` and
-`bench`, which users do not need, are not.
+dependencies of the package and of the extra `all` are listed; those of `dev`, `docs`, `quality`
+and `bench`, which users do not need, and of `interchange`, of which any package may be missing, are
+not.
 """
 
 from __future__ import annotations

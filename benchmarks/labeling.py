@@ -95,7 +95,10 @@ def _on_screen(address: str, answers: Iterator[tuple[int, str]]) -> dict[str, fl
         for view in _VIEWS:
             browser.get("about:blank")  # another view of the same page would not load it again
             browser.get(f"{address}#{view}")
-            _wait(browser, "return typeof steps !== 'undefined' && steps.version === state.version")
+            _wait(
+                browser,
+                "return content !== null && state.version >= 0 && steps.version === state.version",
+            )
             turns = []
             for _ in range(_TURNS):
                 turns.append(browser.execute_async_script(_GIVE, *next(answers)))

@@ -180,7 +180,6 @@ def test_k_means_runs_in_one_thread(monkeypatch):
 
     monkeypatch.setattr(partitions, "KMeans", KMeans)
     monkeypatch.setattr(partitions, "_MIN_INITIAL_POINTS", 20)
-    monkeypatch.setattr("enhg.learning._base._MIN_THREADED_SAMPLES", 0)
     with threadpool_limits(3):
         learner("clustering").fit(X)
     assert len(counts) >= 2
@@ -411,13 +410,15 @@ def test_masked_samples():
     masked = np.ma.MaskedArray(X, X == 16)
     count = (X == 16).sum()
     for fit in (learner("clustering").fit, KNNHypergraph().fit, SampleNormalizer().fit):
-        message = f"X must have no masked entries, got {count}; fill them"
+        message = f"X must hold a number everywhere, got {count} masked entries"
         with pytest.raises(InputError, match=message) as caught:
             fit(masked)
         assert caught.value.parameter == "X"
     model = learner("clustering").fit(np.ma.MaskedArray(X))
     np.testing.assert_array_equal(model.labels_, learner("clustering").fit(X).labels_)
-    with pytest.raises(InputError, match="no masked entries"):
+    with pytest.raises(InputError, match="masked entries"):
         model.predict(masked)
-    with pytest.raises(InputError, match="adjacency must have no masked entries, got 2"):
+    with pytest.raises(
+        InputError, match="adjacency must hold a number everywhere, got 2 masked entries"
+    ):
         Graph(np.ma.MaskedArray(np.ones((2, 2)), [[0, 1], [1, 0]]))

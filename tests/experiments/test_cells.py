@@ -87,7 +87,7 @@ def test_scores_of_an_older_version_are_not_used(small, clustering_job, tmp_path
 
 
 def test_a_killed_process_is_reported(small, clustering_job, tmp_path, monkeypatch):
-    monkeypatch.setattr(cells_module, "_run", lambda job, folder: os._exit(1))
+    monkeypatch.setattr(cells_module, "_run", lambda *_: os._exit(1))
     cells = Cells(tmp_path / "cells.csv")
     with pytest.raises(ChildProcessError, match=r"again to continue from .*cells.csv"):
         run_jobs([clustering_job()], tmp_path, cells, n_jobs=2)

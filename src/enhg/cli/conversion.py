@@ -122,7 +122,7 @@ def _read_hif(path: Path, drop_empty: bool, progress: Any) -> _Content:
     named, metadata = read_hif(path, drop_empty=drop_empty, progress=progress)
     if named.vertex_names != list(range(len(named.vertex_names))):
         warnings.warn(
-            f"{path}: the names of its nodes are not kept; they are numbered in its order",
+            f"{path}: its nodes become numbers, in its order; what they are called is not kept",
             stacklevel=2,
         )
     writer = metadata.get("enhg")

@@ -153,7 +153,7 @@ def label(
             )  # fmt: skip
         session = LabelingSession(fitted, samples.names, out)
         if resumes:
-            _warn_of_unused(stages, options, session.options)
+            _print_unused(stages, options, session.options)
             stages.print_line(f"resumed after {session.version} actions, {_count(session)}")
         _serve(stages, session, samples, pictures, out, listening, not no_browser)
 
@@ -260,7 +260,7 @@ def _start_options(context: typer.Context) -> dict[str, str]:
     return {names[name]: str(context.params[name]) for name in _AT_START if name in given}
 
 
-def _warn_of_unused(stages: Stages, given: dict[str, str], started: dict[str, str]) -> None:
+def _print_unused(stages: Stages, given: dict[str, str], started: dict[str, str]) -> None:
     """Warn of options that differ from those that a session was started with."""
     if unused := [name for name, value in given.items() if started.get(name) != value]:
         stages.print_error(

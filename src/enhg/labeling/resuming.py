@@ -113,4 +113,4 @@ def _counted(names: Sequence[str]) -> str:
 
 
 def _advice(out: Path) -> str:
-    return f"choose another folder for the results, with --labels {out / ANSWERS}"
+    return f"choose another folder for the results, and begin there with {out / ANSWERS}"

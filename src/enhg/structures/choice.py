@@ -96,7 +96,7 @@ def preprocessing_scores(X: ArrayLike) -> dict[str, float]:
     --------
     >>> from sklearn.datasets import load_digits
     >>> sorted(preprocessing_scores(load_digits().data[:300]))
-    ['smooth', 'whiten', 'zero_mean']
+    ['smooth', 'zero_mean']
     """
     samples = evenly_spaced(check_samples(X), _MAX_SAMPLES)
     scores = {}
