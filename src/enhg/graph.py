@@ -176,7 +176,7 @@ class Graph(ImmutableGraph):
         >>> Graph([[2, 3], [3, 0]]).clique_expansion().toarray().tolist()
         [[0.0, 3.0], [3.0, 0.0]]
         """
-        upper = sparse.triu(self._adjacency, k=1, format="csr")
+        upper = sparse.triu(sparse.coo_array(self._adjacency), k=1, format="csr")
         return with_small_indices(sparse.csr_array(upper + upper.T))
 
     def edges(self) -> list[NDArray[np.intp]]:
@@ -187,7 +187,7 @@ class Graph(ImmutableGraph):
         >>> [edge.tolist() for edge in Graph([[0, 3, 0], [3, 0, 0], [0, 0, 1]]).edges()]
         [[0, 1], [2]]
         """
-        rows, columns = sparse.triu(self._adjacency, format="csr").nonzero()
+        rows, columns = sparse.triu(sparse.coo_array(self._adjacency), format="csr").nonzero()
         return [np.unique(ends).astype(np.intp) for ends in zip(rows, columns, strict=True)]
 
     def connected_components(self) -> tuple[int, NDArray[np.int32]]:

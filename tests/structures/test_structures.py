@@ -178,7 +178,8 @@ def test_new_samples_go_through_any_transformer(structure, digits):
     ready = clone(pipeline).fit(X[:80]).transform(X)
     expected = structure(preprocessing="none").fit(ready[:80]).attach(ready[80:100])
     memberships = fitted.attach(X[80:100]).memberships
-    np.testing.assert_array_equal(memberships.toarray(), expected.memberships.toarray())
+    # BLAS may round the transform of some samples otherwise than that of all.
+    np.testing.assert_allclose(memberships.toarray(), expected.memberships.toarray(), atol=1e-10)
     assert fitted.reconstruct([0]).shape == (1, 64)
 
 
