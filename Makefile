@@ -63,7 +63,7 @@ chaos: $(VENV)/extra-dev
 # Libraries that only the tests need are the newest ones that the oldest dependencies allow; the
 # test client of the oldest starlette is built on httpx.
 OLDEST := .venv-oldest
-TEST_LIBRARIES := pytest pytest-xdist hypothesis cvxpy graphlearning httpx networkx pandas mypy
+TEST_LIBRARIES := pytest pytest-xdist hypothesis cvxpy graphlearning httpx httpx2 networkx pandas mypy
 
 $(OLDEST)/installed: pyproject.toml .ci/oldest.py
 	$(PYTHON) -m venv --clear $(OLDEST)
