@@ -121,7 +121,7 @@ def locked(path: Path) -> Iterator[bool]:
         return
     file, is_locked = _lock(path, os.O_CREAT)
     try:
-        while not _is_at(file, path):  # a process has removed it and ended meanwhile
+        while not is_at(file, path):  # a process has removed it and ended meanwhile
             os.close(file)
             file, is_locked = _lock(path, os.O_CREAT)
         with temporary(path):
@@ -143,7 +143,7 @@ def _lock(path: Path, flags: int = 0) -> tuple[int, bool]:
     return file, True
 
 
-def _is_at(file: int, path: Path) -> bool:
+def is_at(file: int, path: Path) -> bool:
     """Whether an open file is the one of a path."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from enhg._atomic import is_at
 from enhg.exceptions import InputError
 from enhg.io._base import reason
 
@@ -106,11 +107,7 @@ class ActionLog:
 
     def _require_present(self) -> None:
         """Raise InputError if the file is no longer where it is looked for at the next start."""
-        try:
-            is_here = os.path.samestat(os.fstat(self._file), os.stat(self.path))
-        except OSError:
-            is_here = False
-        if not is_here:
+        if not is_at(self._file, self.path):
             raise InputError(
                 f"{self.path}: was moved or deleted; put it back, or stop and start again"
             )
