@@ -24,7 +24,8 @@ def one_thread_in_libraries() -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread, in a block whose own threads use all cores.
 
     Threads of several pools wait for each other, actively, and all the longer if other processes
-    have the cores: see ``python -m benchmarks.limits load``. BLAS has one limit for the process,
+    have the cores: see ``python -m benchmarks.limits load``. They also add numbers in the order in
+    which they finish, which rounds differently in every run. BLAS has one limit for the process,
     OpenMP one for every thread: `map_in_threads` sets that of its threads.
     """
     with threadpool_limits(limits=1):

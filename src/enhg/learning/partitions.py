@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import Computation
 from enhg._npz import State, require_indices, require_value
@@ -197,15 +196,12 @@ def _k_means(points: NDArray, n_clusters: int, n_init: int, seed: int) -> NDArra
     """
     count = max(_MIN_INITIAL_POINTS, n_init * n_clusters)
     first = KMeans(n_clusters, n_init=n_init, random_state=seed)
-    # Threads of OpenMP add to the centers in the order in which they finish, which rounds
-    # differently in every run; and other methods run in other threads meanwhile.
-    with threadpool_limits(limits=1, user_api="openmp"):
-        if len(points) <= count:
-            return np.asarray(first.fit_predict(points))
-        drawn = np.random.RandomState(seed).permutation(len(points))[:count]
-        first.fit(points[np.sort(drawn)])
-        last = KMeans(n_clusters, init=first.cluster_centers_, n_init=1)
-        return np.asarray(last.fit_predict(points))
+    if len(points) <= count:
+        return np.asarray(first.fit_predict(points))
+    drawn = np.random.RandomState(seed).permutation(len(points))[:count]
+    first.fit(points[np.sort(drawn)])
+    last = KMeans(n_clusters, init=first.cluster_centers_, n_init=1)
+    return np.asarray(last.fit_predict(points))
 
 
 def weighting_of(method: Method) -> EigenvectorWeighting:
