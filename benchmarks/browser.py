@@ -17,8 +17,13 @@ _FLAGS = (
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
+def chromium(*flags: str) -> Iterator[Any]:
     """A browser of selenium with a profile of its own, which makes no requests by itself.
+
+    Parameters
+    ----------
+    *flags : str
+        More flags of Chromium, without dashes.
 
     Raises
     ------
@@ -34,7 +39,7 @@ def chromium() -> Iterator[Any]:
     options.binary_location = program
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        for flag in (*_FLAGS, f"user-data-dir={profile}"):
+        for flag in (*_FLAGS, *flags, f"user-data-dir={profile}"):
             options.add_argument(f"--{flag}")
         browser = webdriver.Chrome(options, webdriver.ChromeService(driver))
         try:

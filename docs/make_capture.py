@@ -1,4 +1,4 @@
-"""Make the moving picture of the page of enhg label: python docs/make_capture.py.
+"""Make the moving picture of the page of enhg label: python -m docs.make_capture.
 
 Needs the extra dev, and Chromium with its driver.
 """
@@ -6,7 +6,6 @@ Needs the extra dev, and Chromium with its driver.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -17,11 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
-from selenium import webdriver
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
+from benchmarks.browser import chromium
 from enhg.demo import make_photos
 
 TARGET = Path(__file__).parent / "images" / "label.webp"
@@ -33,7 +33,7 @@ SHORT, LONG = 900, 2200  # milliseconds
 class Camera:
     """Takes frames of a page."""
 
-    def __init__(self, browser: webdriver.Chrome) -> None:
+    def __init__(self, browser: Chrome) -> None:
         self.browser = browser
         self.frames: list[Image.Image] = []
         self.times: list[int] = []
@@ -66,39 +66,19 @@ def served(photos: Path, out: Path) -> Iterator[str]:
             process.terminate()
 
 
-@contextmanager
-def opened(address: str) -> Iterator[webdriver.Chrome]:
-    """Chromium without a window, at an address."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    width, height = SIZE
-    for flag in (
-        "headless=new", "no-sandbox", "hide-scrollbars", "force-prefers-reduced-motion",
-        f"window-size={width},{height}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    service = webdriver.ChromeService(shutil.which("chromedriver"))
-    browser = webdriver.Chrome(options, service)
-    try:
-        browser.get(address)
-        yield browser
-    finally:
-        browser.quit()
-
-
-def show(browser: webdriver.Chrome, view: str) -> None:
+def show(browser: Chrome, view: str) -> None:
     """Change to a view of the page."""
     links = browser.find_elements(By.CSS_SELECTOR, "#views a, #views button")
     next(link for link in links if link.text.startswith(view)).click()
 
 
-def asked(browser: webdriver.Chrome) -> str:
+def asked(browser: Chrome) -> str:
     """The name of the image that the page asks about; "" for none."""
     script = "return document.querySelector('#asked figcaption')?.textContent ?? ''"
     return str(browser.execute_script(script))
 
 
-def act_out(browser: webdriver.Chrome, classes: dict[str, str]) -> Camera:
+def act_out(browser: Chrome, classes: dict[str, str]) -> Camera:
     """Answer questions, accept predictions, name what is left of a cluster, look at the map."""
     camera, wait = Camera(browser), WebDriverWait(browser, 30)
     wait.until(lambda browser: browser.find_elements(By.ID, "asked"))
@@ -124,7 +104,12 @@ def main() -> None:
     with TemporaryDirectory() as home:
         photos = Path(home, "photos")
         classes = make_photos(photos, 0)
-        with served(photos, Path(home, "labeled")) as address, opened(address) as browser:
+        window = f"window-size={SIZE[0]},{SIZE[1]}"
+        with (
+            served(photos, Path(home, "labeled")) as address,
+            chromium("hide-scrollbars", window) as browser,
+        ):
+            browser.get(address)
             act_out(browser, classes).save(TARGET)
 
 
