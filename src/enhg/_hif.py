@@ -211,7 +211,7 @@ def read_hif(
         ) from error
 
 
-def _opened(path: str | os.PathLike[str]) -> TextIOWrapper:
+def _opened(path: str | os.PathLike[str]) -> Any:
     """The text of a regular file."""
     try:
         return TextIOWrapper(open_regular(path), encoding="utf-8-sig")
