@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from enhg._validation import is_unknown
 from enhg.exceptions import InputError
 
 _MISSING_OBJECTS = ("", "-1", -1)
@@ -145,16 +146,8 @@ def _of_one_type(y: NDArray, missing: NDArray) -> NDArray:
 
 def _is_either(label: Any) -> bool:
     """Whether a label is -1 or 1."""
-    return not _is_unknown(label) and label in (-1, 1)
+    return not is_unknown(label) and label in (-1, 1)
 
 
 def _is_missing(label: Any) -> bool:
-    return _is_unknown(label) or label in _MISSING_OBJECTS
-
-
-def _is_unknown(label: Any) -> bool:
-    """Whether a label is None, or is not equal to itself: NaN, and NA of pandas."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # a comparison with NA is neither true nor false
-        return True
+    return is_unknown(label) or label in _MISSING_OBJECTS
