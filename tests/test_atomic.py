@@ -46,6 +46,16 @@ def hold():
         process.stdout.close()
 
 
+def test_only_files_are_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(OSError, match="not a regular file"), atomic_file(tmp_path / name):
+            pass
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
 def test_only_files_of_processes_that_were_killed_are_removed(tmp_path, hold):
     process, name = hold(f"atomic_file(Path({str(tmp_path / 'target')!r}))")
     others = [".0123.tmp", ".x.tmp", "0" * 32 + ".tmp"]

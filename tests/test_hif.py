@@ -131,6 +131,10 @@ def test_attributes_and_metadata(path, read_valid_hif):
         ({"edge_names": [True, 2]}, "edge_names must be text or integers, got True"),
         ({"vertex_attributes": {"x": [1]}}, "value for each of 3 vertices, got 1 of 'x'"),
         ({"vertex_attributes": {"x": [1, 2, object()]}}, "x must be a number or a word"),
+        ({"vertex_names": [10**5000, 1, 2]}, "vertex_names must be text or integers that JSON can"),
+        ({"vertex_attributes": {"x": 1}}, "vertex_attributes must be a mapping .* got {'x': 1}"),
+        ({"vertex_attributes": [1, 2, 3]}, "vertex_attributes must be a mapping"),
+        ({"vertex_attributes": {"x": [[np.nan], 1, 2]}}, "vertex_attributes must be numbers and"),
         ({"metadata": {"x": object()}}, "metadata must be a dictionary of JSON values"),
         ({"metadata": {"x": float("nan")}}, "metadata must be a dictionary of JSON values"),
     ],
@@ -139,6 +143,12 @@ def test_bad_options_write_nothing(path, options, message):
     with pytest.raises(InputError, match=message):
         SMALL.to_hif(path, **options)
     assert list(path.parent.iterdir()) == []
+
+
+def test_attributes_of_a_table(path):
+    pandas = pytest.importorskip("pandas")
+    SMALL.to_hif(path, vertex_attributes=pandas.DataFrame({"label": [2, 1, 0]}))
+    assert json.loads(path.read_text())["nodes"][0] == {"node": 0, "attrs": {"label": 2}}
 
 
 def test_files_are_overwritten_on_request_only(path):

@@ -124,9 +124,9 @@ def test_value_without_end_is_refused_early(path, monkeypatch):
 def test_places_that_are_no_files(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     for place, reason in (
-        (tmp_path, "got a folder, a pipe or a device"),
-        (tmp_path / "pipe.json", "got a folder, a pipe or a device"),
-        ("/dev/zero", "got a folder, a pipe or a device"),
+        (tmp_path, "got a folder"),
+        (tmp_path / "pipe.json", "got a FIFO"),
+        ("/dev/zero", "got a device"),
         (tmp_path / "absent.json", "got no such file"),
     ):
         with pytest.raises(InputError, match=reason):

@@ -4,12 +4,13 @@ import hypernetx
 import igraph
 import networkx as nx
 import numpy as np
+import pandas
 import pytest
 import xgi
 from networkx.algorithms import bipartite
 from scipy import sparse
 
-from enhg import Graph, Hypergraph, interchange
+from enhg import Graph, Hypergraph, KNNHypergraph, interchange
 from enhg.exceptions import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of HyperNetX, about pandas
@@ -127,6 +128,14 @@ def test_hypernetx_network():
     assert all(type(name) is int for name in result.vertex_names)
 
 
+def test_hypernetx_names_that_are_pairs(hypergraph):
+    pairs = [(i, i + 1) for i in range(9)]
+    result = interchange.from_hypernetx(interchange.to_hypernetx(hypergraph, edge_names=pairs))
+    matrix, weights = in_order(result, list(range(12)), pairs)
+    assert np.array_equal(matrix, hypergraph.incidence.toarray())
+    assert np.array_equal(weights, hypergraph.weights)
+
+
 def test_networkx_biadjacency(hypergraph):
     network = interchange.to_networkx(hypergraph)
     assert bipartite.is_bipartite(network)
@@ -159,6 +168,15 @@ def test_igraph_network_without_weights_and_names():
     network = igraph.Graph.Bipartite([True, False, False], [(0, 1), (0, 2)])
     result = interchange.from_igraph(network)
     assert result == (Hypergraph([[1], [1]]), [1, 2], [0])
+
+
+def test_igraph_network_with_some_weights_and_names():
+    """igraph has None where a vertex or an edge has no attribute that others have."""
+    network = igraph.Graph.Bipartite([0, 0, 1, 1], [(0, 2), (1, 2), (1, 3)])
+    network.es[0]["weight"], network.vs[3]["weight"], network.vs[1]["name"] = 0.5, 4.0, "b"
+    result = interchange.from_igraph(network)
+    assert result.hypergraph == Hypergraph([[0.5, 0], [1, 1]], weights=[1, 4])
+    assert (result.vertex_names, result.edge_names) == ([0, "b"], [2, 3])
 
 
 def test_clique_expansion_is_networkxs_projection(hypergraph):
@@ -260,10 +278,21 @@ def xgi_with(**attributes):
 REFUSED = {
     "xgi class": (interchange.from_xgi, nx.Graph(), "must be an undirected xgi.Hypergraph, got Gr"),
     "xgi directed": (interchange.from_xgi, xgi.DiHypergraph(), "undirected xgi.Hypergraph"),
-    "xgi weight": (interchange.from_xgi, xgi_with(weight="x"), "weight must hold real numbers"),
+    "xgi weight": (interchange.from_xgi, xgi_with(weight="x"), "must be a real number, got 'x'"),
+    "xgi large weight": (interchange.from_xgi, xgi_with(weight=10**400), "must be finite"),
     "xgi negative": (interchange.from_xgi, xgi_with(weight=-1), "weights must be finite and pos"),
     "xgi memberships": (interchange.from_xgi, xgi_with(memberships=3), "must be a mapping"),
+    "xgi memberships of others": (
+        interchange.from_xgi,
+        xgi_with(memberships={"0": 0.5}),
+        "must be a mapping from its vertices, got {'0': 0.5}",
+    ),
     "hypernetx class": (interchange.from_hypernetx, 3, "hypernetx.Hypergraph, got int"),
+    "hypernetx missing name": (
+        interchange.from_hypernetx,
+        hypernetx.Hypergraph(pandas.DataFrame({"e": ["x", "x"], "v": [1, float("nan")]})),
+        "names of network must be text or numbers, got nan",
+    ),
     "networkx class": (interchange.from_networkx, 3, "undirected networkx.Graph, got int"),
     "networkx directed": (interchange.from_networkx, nx.DiGraph(), "undirected networkx.Graph"),
     "networkx side": (interchange.from_networkx, nx.Graph([(0, 1)]), "'bipartite'.* got None at 0"),
@@ -286,24 +315,36 @@ REFUSED = {
 
 @pytest.mark.parametrize(("back", "network", "message"), REFUSED.values(), ids=REFUSED)
 def test_refused(back, network, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         back(network)
+    own = "incidence" if back is interchange.from_scipy else "network"
+    assert caught.value.parameter in (own, None)
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
         ({"vertex_names": ["a"]}, "vertex_names must have a name for each of 2, got 1"),
-        ({"vertex_names": "ab"}, "vertex_names must have a name for each of 2"),
+        ({"vertex_names": "ab"}, "vertex_names must be a sequence of names, got 'ab'"),
+        ({"vertex_names": {"a", "b"}}, "vertex_names must be a sequence of names"),
+        ({"vertex_names": 2}, "vertex_names must be a sequence of names, got 2"),
         ({"vertex_names": ["a", "a"]}, "vertex_names must be distinct, got 'a' twice"),
         ({"edge_names": [[0]]}, "edge_names must be names such as text or integers"),
         ({"edge_names": [None]}, "edge_names must be names such as text or integers"),
+        ({"edge_names": [float("nan")]}, "edge_names must be names such as text or integers"),
+        ({"edge_names": [(0, [1])]}, "edge_names must be names such as text or integers"),
     ],
 )
 @pytest.mark.parametrize("package", PAIRS)
 def test_names_are_checked(package, names, message):
     with pytest.raises(InputError, match=message):
         PAIRS[package][0](Hypergraph([[1], [1]]), **names)
+
+
+@pytest.mark.parametrize("to", [*(to for to, _ in PAIRS.values()), interchange.to_scipy])
+def test_estimators_are_no_hypergraphs(to):
+    with pytest.raises(InputError, match="hypergraph must be a Hypergraph or a Graph, got KNN"):
+        to(KNNHypergraph())
 
 
 def test_names_of_a_bipartite_graph_differ():

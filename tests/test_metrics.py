@@ -46,6 +46,29 @@ def test_labels_may_be_words():
     assert clustering_accuracy([1, 1, 0, 0, 1], words) == 0.8
 
 
+MISSING = {
+    "mask": np.ma.MaskedArray([0, 1, 1], [False, True, False]),
+    "nan": [0.0, np.nan, 1.0],
+    "none": [0, None, 1],
+    "words": np.array(["a", None, "b"], object),
+    "date": np.array(["2020", "NaT", "2021"], "M8[Y]"),
+}
+
+
+@pytest.mark.parametrize("labels", MISSING.values(), ids=MISSING)
+def test_missing_labels_are_refused(labels):
+    for pair, name in (((labels, [0, 1, 1]), "true"), (([0, 1, 1], labels), "pred")):
+        with pytest.raises(InputError, match=f"labels_{name} must hold .* got 1 missing"):
+            clustering_accuracy(*pair)
+
+
+def test_missing_labels_of_pandas_are_refused():
+    pandas = pytest.importorskip("pandas")
+    for dtype in ("string", "category"):
+        with pytest.raises(InputError, match=r"labels_true must hold .* got 1 missing"):
+            clustering_accuracy(pandas.Series(["a", None, "b"], dtype=dtype), [0, 1, 1])
+
+
 def test_labels_that_do_not_belong_together():
     with pytest.raises(InputError, match=r"\(2,\) and \(3,\)"):
         clustering_accuracy([0, 1], [0, 1, 1])

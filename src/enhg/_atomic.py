@@ -6,9 +6,11 @@ lock is free are those of processes that were killed, and are removed.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,7 +39,14 @@ def atomic_file(target: Path) -> Iterator[Path]:
     If the block raises, KeyboardInterrupt included, the temporary file is removed and `target` is
     unchanged. An error of the file system names `target`, not the temporary file. The file may
     exist, for its lock, and is written in place.
+
+    Raises
+    ------
+    OSError
+        If `target` is a FIFO, a device or a socket, or a link to one, which would be replaced by
+        a file.
     """
+    _refuse_special(target)
     part = target.with_name(f".{uuid4().hex}.tmp")
     if (folder := part.parent.absolute()) not in _swept:
         _swept.add(folder)
@@ -58,6 +67,15 @@ def atomic_file(target: Path) -> Iterator[Path]:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _refuse_special(target: Path) -> None:
+    try:
+        mode = target.stat().st_mode
+    except OSError:  # there is none yet, or it is found when it is written
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(target))
 
 
 def remove_tree(path: Path) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._atomic import atomic_file
+from enhg._files import NotRegularError, open_regular
 from enhg._incidences import NamedIncidence, check_names, shown
 from enhg._json_stream import JsonStream, Record
 from enhg._npz import json_value
@@ -59,7 +61,7 @@ def write_hif(
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
     vertices = _encoded_names(vertex_names, "vertex_names", incidence.shape[0])
     edges = _encoded_names(edge_names, "edge_names", incidence.shape[1])
-    attributes = _encoded_attributes(vertex_attributes or {}, len(vertices))
+    attributes = _encoded_attributes(vertex_attributes, len(vertices))
     head = _encoded_metadata(metadata or {}, kind)
     with (
         reporting(progress, "writing") as report,
@@ -85,11 +87,33 @@ def _encoded_names(names: Sequence[str | int] | None, parameter: str, count: int
             raise InputError(
                 f"{parameter} must be text or integers, got {shown(name)}", parameter=parameter
             )
-    return list(map(json.dumps, checked))
+    with _encoding(parameter, "text or integers that JSON can hold"):
+        return list(map(json.dumps, checked))
 
 
-def _encoded_attributes(attributes: Mapping[str, Sequence[Any]], count: int) -> list[str]:
+@contextmanager
+def _encoding(parameter: str, requirement: str) -> Iterator[None]:
+    """Context in which a parameter is written as JSON."""
+    try:
+        yield
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{parameter} must be {requirement}, got one of which json says: {error}",
+            parameter=parameter,
+        ) from error
+
+
+def _encoded_attributes(attributes: Mapping[str, Sequence[Any]] | None, count: int) -> list[str]:
     """The attributes of every vertex as a JSON object; an empty list if there are none."""
+    if attributes is None:
+        return []
+    if not hasattr(attributes, "items") or not all(
+        isinstance(v, Sized) for _, v in attributes.items()
+    ):
+        raise InputError(
+            f"vertex_attributes must be a mapping from names to sequences, got {shown(attributes)}",
+            parameter="vertex_attributes",
+        )
     for name, values in attributes.items():
         if len(values) != count:
             raise InputError(
@@ -98,8 +122,9 @@ def _encoded_attributes(attributes: Mapping[str, Sequence[Any]], count: int) -> 
                 parameter="vertex_attributes",
             )
     columns = [[_json_or_null(name, value) for value in attributes[name]] for name in attributes]
-    rows = zip(*columns, strict=True)
-    return [json.dumps(dict(zip(attributes, row, strict=True)), allow_nan=False) for row in rows]
+    rows = [dict(zip(attributes, row, strict=True)) for row in zip(*columns, strict=True)]
+    with _encoding("vertex_attributes", "numbers and words that JSON can hold"):
+        return [json.dumps(row, allow_nan=False) for row in rows]
 
 
 def _json_or_null(name: str, value: object) -> Any:
@@ -109,14 +134,9 @@ def _json_or_null(name: str, value: object) -> Any:
 
 
 def _encoded_metadata(metadata: Mapping[str, Any], kind: str) -> str:
-    try:
-        own = {"kind": kind, "version": __version__}
+    own = {"kind": kind, "version": __version__}
+    with _encoding("metadata", "a dictionary of JSON values"):
         return json.dumps({**metadata, "enhg": own}, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"metadata must be a dictionary of JSON values, got one of which json says: {error}",
-            parameter="metadata",
-        ) from error
 
 
 def _write_list(stream: Any, blocks: Iterable[list[str]]) -> None:
@@ -192,11 +212,11 @@ def read_hif(
 
 
 def _opened(path: str | os.PathLike[str]) -> Any:
-    """The text of a regular file: reading of a pipe or a device might never end."""
+    """The text of a regular file."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputError("got a folder, a pipe or a device")
-        return open(path, encoding="utf-8-sig")
+        return TextIOWrapper(open_regular(path), encoding="utf-8-sig")
+    except NotRegularError as error:
+        raise InputError(f"got {error.kind}") from error
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         raise InputError(f"got {'no such file' if missing else error.strerror}") from error

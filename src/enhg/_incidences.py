@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg._validation import real_array
 from enhg.exceptions import InputError
 
 
@@ -57,6 +57,11 @@ class NamedIncidence:
                 f"{shown(edge)} twice"
             )
         return cls(incidence, weights, vertex_names, edge_names)
+
+    @property
+    def names(self) -> tuple[list[Any], list[Any]]:
+        """Names of vertices and of hyperedges."""
+        return self.vertex_names, self.edge_names
 
     def without_empty(self, drop: bool) -> NamedIncidence:
         """Leave out vertices in no hyperedge and hyperedges without a vertex.
@@ -121,7 +126,11 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
     """Return `count` distinct hashable names; the numbers from `first` on by default."""
     if names is None:
         return list(range(first, first + count))
-    if isinstance(names, str) or len(names) != count:
+    if isinstance(names, str | set | frozenset) or not isinstance(names, Sized):
+        raise InputError(
+            f"{parameter} must be a sequence of names, got {shown(names)}", parameter=parameter
+        )
+    if len(names) != count:
         raise InputError(
             f"{parameter} must have a name for each of {count}, got {len(names)}",
             parameter=parameter,
@@ -129,7 +138,7 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
     plain = plain_names(names)
     seen: set[Hashable] = set()
     for name in plain:
-        if not isinstance(name, Hashable) or name is None:
+        if not _is_name(name):
             raise InputError(
                 f"{parameter} must be names such as text or integers, got {shown(name)}",
                 parameter=parameter,
@@ -140,6 +149,15 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
             )
         seen.add(name)
     return plain
+
+
+def _is_name(name: Any) -> bool:
+    """Whether a value is hashable, and neither None nor NaN."""
+    try:
+        hash(name)
+    except TypeError:
+        return False
+    return name is not None and name == name
 
 
 def incidence_of_bipartite(
@@ -185,12 +203,9 @@ def incidence_of_triples(
     incidences: list[tuple[Any, Any, Any]], vertices: list[Any], edges: list[Any], weights: list
 ) -> NamedIncidence:
     """Incidences from a list of (vertex, hyperedge, membership)."""
-    rows = {name: place for place, name in enumerate(vertices)}
-    columns = {name: place for place, name in enumerate(edges)}
-    count = len(incidences)
     return NamedIncidence.collect(
-        np.fromiter((rows[vertex] for vertex, _, _ in incidences), np.int64, count),
-        np.fromiter((columns[edge] for _, edge, _ in incidences), np.int64, count),
+        _places([vertex for vertex, _, _ in incidences], vertices),
+        _places([edge for _, edge, _ in incidences], edges),
         _numbers([membership for _, _, membership in incidences]),
         _numbers(weights),
         vertices,
@@ -198,19 +213,87 @@ def incidence_of_triples(
     )
 
 
+def incidence_of_pairs(
+    triples: Iterable[tuple[Any, Any, Any]], vertices: list[Any]
+) -> NamedIncidence:
+    """Incidences from the edges (u, v, weight) of a graph, which are the names of hyperedges."""
+    pairs, weights, incidences = [], [], []
+    for u, v, weight in triples:
+        if u == v:
+            raise InputError(
+                f"network must have no loops, got one at {shown(u)}", parameter="network"
+            )
+        incidences += [(u, (u, v), 1.0), (v, (u, v), 1.0)]
+        pairs.append((u, v))
+        weights.append(weight)
+    return incidence_of_triples(incidences, vertices, pairs, weights)
+
+
+def _places(names: list[Any], all_names: list[Any]) -> NDArray[np.int64]:
+    places = {name: place for place, name in enumerate(all_names)}
+    try:
+        return np.fromiter((places[name] for name in names), np.int64, len(names))
+    except KeyError as error:  # NaN, which is not equal to itself
+        raise InputError(
+            f"names of network must be text or numbers, got {shown(error.args[0])}",
+            parameter="network",
+        ) from error
+
+
 def _numbers(values: list[Any]) -> NDArray[np.float64]:
-    return real_array(values, "weight").astype(np.float64)
+    if not all(issubclass(kind, Real) for kind in set(map(type, values))):
+        wrong = next(value for value in values if not isinstance(value, Real))
+        raise InputError(
+            f"every weight in network must be a real number, got {shown(wrong)}",
+            parameter="network",
+        )
+    try:
+        return np.array(values, np.float64)
+    except OverflowError as error:
+        raise InputError(
+            "every weight in network must be finite, got a larger integer", parameter="network"
+        ) from error
+
+
+def membership_values(memberships: Any, members: Collection[Any], edge: Any) -> list[Any]:
+    """Memberships of the members of a hyperedge from a mapping by member; 1 where one is missing.
+
+    Keys that are no members are refused: of a file in JSON they are text, whatever the members are.
+    """
+    if not isinstance(memberships, Mapping) or not set(members).issuperset(memberships):
+        raise InputError(
+            f"memberships of hyperedge {shown(edge)} must be a mapping from its vertices, got "
+            f"{shown(memberships)}",
+            parameter="network",
+        )
+    return [memberships.get(vertex, 1.0) for vertex in members]
+
+
+def require_graph(hypergraph: Any) -> None:
+    """Require a Hypergraph or a Graph."""
+    if not hasattr(hypergraph, "to_incidence") or isinstance(hypergraph, type):
+        raise InputError(
+            f"hypergraph must be a Hypergraph or a Graph, got {shown(hypergraph)}; that of a "
+            "fitted estimator is its graph_",
+            parameter="hypergraph",
+        )
 
 
 def named_incidence(
     hypergraph: Any,
     vertex_names: Sequence[Any] | None,
     edge_names: Sequence[Any] | None,
-    first: int = 0,
+    *,
+    edges_follow: bool = False,
 ) -> tuple[sparse.csr_array, NDArray[np.float64], list[Any], list[Any]]:
-    """H and w, and names that were checked; `first` is the first number of hyperedges."""
+    """H and w, and names that were checked.
+
+    Numbers of hyperedges start at 0 or, with `edges_follow`, after those of the vertices.
+    """
+    require_graph(hypergraph)
     incidence, weights = hypergraph.to_incidence()
     vertices = check_names(vertex_names, "vertex_names", incidence.shape[0])
+    first = incidence.shape[0] if edges_follow else 0
     edges = check_names(edge_names, "edge_names", incidence.shape[1], first)
     return incidence, weights, vertices, edges
 
@@ -225,5 +308,8 @@ def require_undirected(network: Any, kind: type, name: str) -> None:
 
 
 def attribute_of(items: Any, key: str, default: list[Any]) -> list[Any]:
-    """An attribute of vertices or edges of igraph, if they have it."""
-    return items[key] if key in items.attributes() else default
+    """An attribute of vertices or edges of igraph, with a default for each that has none."""
+    if key not in items.attributes():
+        return default
+    given = zip(items[key], default, strict=True)
+    return [other if value is None else value for value, other in given]

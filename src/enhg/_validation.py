@@ -22,10 +22,6 @@ from sklearn.utils.validation import validate_data
 from enhg._sparse import check_indices
 from enhg.exceptions import InputError
 
-# Numbers of these types are exact in float32, which halves memory and doubles speed.
-_EXACT_IN_SINGLE = tuple(
-    map(np.dtype, (np.uint8, np.int8, np.uint16, np.int16, np.float16, np.float32))
-)
 # The caller's setting of assume_finite while `validated` is active.
 _assume_finite: ContextVar[bool | None] = ContextVar("assume_finite", default=None)
 
@@ -63,8 +59,9 @@ def check_samples(
         check_unread(X, name, parameter)
         X = np.asarray(X)  # here, since errors of its computation are not those of its values
     X = _as_numpy(X, name, parameter or name)
-    if isinstance(X, np.ndarray) and X.dtype in _EXACT_IN_SINGLE:
-        X = np.asarray(X, dtype=np.float32)
+    _refuse_dates(X, name, parameter or name)
+    if isinstance(X, np.ndarray) and _is_exact_in_single(X.dtype):
+        X = X.astype(np.float32, copy=False)
     try:
         return check_array(
             np.asarray(X) if isinstance(X, list) else X,
@@ -73,9 +70,18 @@ def check_samples(
             input_name=name,
             ensure_min_samples=min_samples,
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
+
+
+def _refuse_dates(X: Any, name: str, parameter: str) -> None:
+    """Refuse dates and durations in an array or a table, of which NumPy would make counts."""
+    for dtype in X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]:
+        if getattr(dtype, "kind", "") in ("m", "M"):
+            raise InputError(
+                f"{name} must hold real numbers, got dtype {dtype}", parameter=parameter
+            )
 
 
 def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:
@@ -88,13 +94,26 @@ def require_unmasked(values: Any, name: str, parameter: str | None = None) -> No
         )
 
 
+def is_unknown(label: Any) -> bool:
+    """Whether a label is None, or is not equal to itself: NaN, and NA of pandas."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # a comparison with NA is neither true nor false
+        return True
+
+
 def sample_dtype(dtype: np.dtype) -> np.dtype:
     """The type that `check_samples` gives to numbers of a type.
 
     >>> sample_dtype(np.dtype(np.uint8)), sample_dtype(np.dtype(np.int32))
     (dtype('float32'), dtype('float64'))
     """
-    return np.dtype(np.float32 if dtype in _EXACT_IN_SINGLE else np.float64)
+    return np.dtype(np.float32 if _is_exact_in_single(dtype) else np.float64)
+
+
+def _is_exact_in_single(dtype: np.dtype) -> bool:
+    """Whether numbers of a type are exact in float32, which halves memory and doubles speed."""
+    return dtype.itemsize <= {"u": 2, "i": 2, "f": 4}.get(dtype.kind, 0)
 
 
 def _as_numpy(X: Any, name: str, parameter: str) -> Any:
@@ -198,7 +217,7 @@ def _samples_message(X: Any, name: str, min_samples: int, reason: str) -> str:
         return f"{name} must have rows of one length, got {reason}"
     if "Complex data" in reason:
         return f"{name} must hold real numbers, got complex numbers (Complex data not supported)"
-    if "convert" in reason:
+    if "could not convert string" in reason:
         return f"{name} must hold real numbers, got text ({reason})"
     if len(shape) != 2:
         return _dimensions_message(name, shape)
@@ -208,8 +227,10 @@ def _samples_message(X: Any, name: str, min_samples: int, reason: str) -> str:
                 f"{name} must have at least {least} {unit}{'' if least == 1 else 's'}, got "
                 f"{shape[place]} {unit}(s) (shape={shape}) while a minimum of {least} is required."
             )
-    values = "NaN" if "NaN" in reason else "infinity"
-    return f"{name} must hold finite numbers, got {values} (Input {name} contains {values})"
+    for values in ("NaN", "infinity"):
+        if f"contains {values}" in reason:
+            return f"{name} must hold finite numbers, got {values} (Input {name} contains {values})"
+    return f"{name} must be an array of real numbers, got {reason}"
 
 
 def _dimensions_message(name: str, shape: tuple[int, ...]) -> str:

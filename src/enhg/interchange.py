@@ -9,7 +9,8 @@ attributes named ``weight`` in the other package; where one is missing it is 1.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import warnings
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,9 +23,12 @@ from enhg._incidences import (
     attribute_of,
     check_names,
     incidence_of_bipartite,
+    incidence_of_pairs,
     incidence_of_triples,
+    membership_values,
     named_incidence,
     plain_names,
+    require_graph,
     require_undirected,
     shown,
 )
@@ -86,6 +90,7 @@ def to_scipy(hypergraph: Hypergraph | Graph) -> tuple[sparse.csr_array, NDArray[
     >>> incidence.toarray().tolist(), weights.tolist()
     ([[1.0, 0.0], [1.0, 0.5]], [2.0, 3.0])
     """
+    require_graph(hypergraph)
     incidence, weights = hypergraph.to_incidence()
     return incidence.copy(), weights.copy()
 
@@ -122,7 +127,8 @@ def from_scipy(
             f"weights must have shape ({n_edges},), got shape {np.shape(w)}", parameter="weights"
         )
     named = NamedIncidence(matrix, w, list(range(n_vertices)), list(range(n_edges)))
-    return _finished(named, drop_empty)
+    filled = named.without_empty(drop_empty)
+    return NamedHypergraph(Hypergraph(filled.incidence, filled.weights), *filled.names)
 
 
 def to_xgi(
@@ -193,14 +199,8 @@ def from_xgi(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     for name, members in network.edges.members(dtype=dict).items():
         attributes = network.edges[name]
         weights.append(attributes.get("weight", 1.0))
-        memberships = attributes.get(_MEMBERSHIPS, {})
-        if not isinstance(memberships, Mapping):
-            raise InputError(
-                f"memberships of hyperedge {shown(name)} must be a mapping from vertices, got "
-                f"{shown(memberships)}",
-                parameter="network",
-            )
-        incidences += [(vertex, name, memberships.get(vertex, 1.0)) for vertex in members]
+        memberships = membership_values(attributes.get(_MEMBERSHIPS, {}), members, name)
+        incidences += [(v, name, h) for v, h in zip(members, memberships, strict=True)]
     named = incidence_of_triples(incidences, list(network.nodes), list(network.edges), weights)
     return _finished(named, drop_empty)
 
@@ -271,7 +271,10 @@ def from_hypernetx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph
     cells = network.incidences.to_dataframe["weight"]
     incidences = [(v, e, h) for (e, v), h in zip(cells.index, cells.tolist(), strict=True)]
     vertices, edges = plain_names(network.nodes), plain_names(network.edges)
-    weights = [network.edges[e].weight for e in edges]
+    with warnings.catch_warnings():  # of pandas, about HyperNetX
+        warnings.simplefilter("ignore", FutureWarning)
+        by_edge = network.edges.to_dataframe["weight"].to_dict()
+    weights = [by_edge[e] for e in edges]
     return _finished(incidence_of_triples(incidences, vertices, edges, weights), drop_empty)
 
 
@@ -303,9 +306,8 @@ def to_networkx(
     ({'bipartite': 1, 'weight': 3.0}, {'weight': 0.5})
     """
     networkx = require("networkx", _EXTRA)
-    first = hypergraph.n_vertices
     incidence, weights, vertices, edges = named_incidence(
-        hypergraph, vertex_names, edge_names, first
+        hypergraph, vertex_names, edge_names, edges_follow=True
     )
     if common := set(vertices) & set(edges):
         both = shown(next(iter(common)))
@@ -370,6 +372,7 @@ def to_networkx_clique(hypergraph: Hypergraph | Graph, *, vertex_names: Names | 
     {'weight': 3.0}
     """
     networkx = require("networkx", _EXTRA)
+    require_graph(hypergraph)
     vertices = check_names(vertex_names, "vertex_names", hypergraph.n_vertices)
     network = networkx.Graph()
     network.add_nodes_from(vertices)
@@ -405,16 +408,7 @@ def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHype
     """
     networkx = require("networkx", _EXTRA)
     require_undirected(network, networkx.Graph, "networkx.Graph")
-    pairs, weights, incidences = [], [], []
-    for u, v, weight in network.edges(data="weight", default=1.0):
-        if u == v:
-            raise InputError(
-                f"network must have no loops, got one at {shown(u)}", parameter="network"
-            )
-        incidences += [(u, (u, v), 1.0), (v, (u, v), 1.0)]
-        pairs.append((u, v))
-        weights.append(weight)
-    named = incidence_of_triples(incidences, list(network.nodes), pairs, weights)
+    named = incidence_of_pairs(network.edges(data="weight", default=1.0), list(network.nodes))
     return _finished(replace(named, weights=2 * named.weights), drop_empty)
 
 
@@ -493,6 +487,11 @@ def from_igraph(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
 
 
 def _finished(named: NamedIncidence, drop_empty: bool) -> NamedHypergraph:
+    """The hypergraph of a parameter `network`."""
     filled = named.without_empty(drop_empty)
-    hypergraph = Hypergraph(filled.incidence, filled.weights)
-    return NamedHypergraph(hypergraph, filled.vertex_names, filled.edge_names)
+    try:
+        return NamedHypergraph(Hypergraph(filled.incidence, filled.weights), *filled.names)
+    except InputError as error:
+        raise InputError(
+            f"network must be one that a Hypergraph can hold: {error}", parameter="network"
+        ) from error

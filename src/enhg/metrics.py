@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
+from enhg._validation import is_unknown
 from enhg.exceptions import InputError
 
 
@@ -21,6 +22,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
+        Numbers or text, none of them missing: None, NaN or masked.
 
     Returns
     -------
@@ -47,4 +49,22 @@ def _paired(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray, ND
         )
     if not len(truth):
         raise InputError("labels_true and labels_pred must hold at least one label, got none")
+    _require_all(labels_true, truth, "labels_true")
+    _require_all(labels_pred, labels, "labels_pred")
     return truth, labels
+
+
+def _require_all(given: ArrayLike, labels: NDArray, name: str) -> None:
+    """Refuse missing labels, which would count as a class, or as what is below a mask."""
+    if np.ma.isMaskedArray(given):
+        missing = np.ma.getmaskarray(given)
+    elif labels.dtype.kind == "O":
+        missing = np.array([is_unknown(label) for label in labels])
+    else:
+        missing = labels != labels
+    if count := np.count_nonzero(missing):
+        raise InputError(
+            f"{name} must hold a label for every sample, got {count} missing; leave these samples "
+            "out of both",
+            parameter=name,
+        )

@@ -428,3 +428,12 @@ def test_every_array_must_be_there_and_fit_the_others(state, tmp_path):
             write_archive(file, *FORMAT, changed(state, path, value), overwrite=False)
             with pytest.raises(InputError, match="not a model of this enhg"):
                 pytest.fail(f"{path} {kind}: {load_model(file)}")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, "M8[D]"])
+def test_classes_that_could_not_be_read_are_not_saved(tmp_path, dtype):
+    y = np.where(np.arange(HALF) % 2, 3, 8).astype(dtype)
+    model = HypergraphClassifier(method="diffusion").fit(X[:HALF], y)
+    with pytest.raises(InputError, match=r"classes_ must be text, integers .* to be saved, got dt"):
+        save_model(model, tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())

@@ -290,6 +290,8 @@ def test_learners_that_are_not_fitted(name):
             getattr(learner(name), use)(NEW)
     with pytest.raises(NotFittedError):
         learner(name).to_state()
+    with pytest.raises(NotFittedError):
+        _ = learner(name).fragments_ if name == "clustering" else learner(name).spectrum_
 
 
 @pytest.mark.parametrize("name", LEARNERS)

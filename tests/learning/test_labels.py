@@ -14,7 +14,7 @@ from enhg import (
     self_representation,
 )
 from enhg.exceptions import InputError
-from enhg.learning._labels import check_labels, missing_marker
+from enhg.learning._labels import check_labels, labels_of, missing_marker
 
 TEN = np.zeros((10, 1))
 
@@ -115,6 +115,22 @@ def test_only_the_mask_of_a_masked_array_marks_missing_labels(first, second):
     assert labeled.tolist() == [0, 1, 3]
 
 
+def test_masked_labels_that_are_objects():
+    mask = [False, False, True, False]
+    y = np.ma.MaskedArray(np.array(["b", "a", None, "b"], object), mask)
+    classes, codes, labeled = check_labels(y, np.zeros((4, 1)))
+    assert classes.dtype.kind == "U"
+    assert (classes.tolist(), codes.tolist(), labeled.tolist()) == (
+        ["a", "b"],
+        [1, 0, 1],
+        [0, 1, 3],
+    )
+    with pytest.raises(InputError, match="y must hold labels of one type"):
+        check_labels(
+            np.ma.MaskedArray(np.array(["b", 1, None, "b"], object), mask), np.zeros((4, 1))
+        )
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -130,8 +146,32 @@ def test_targets_that_are_refused(y, message):
 
 
 def test_markers_of_missing_labels():
-    dtypes = (int, float, np.int8, "<U3", bool)
-    assert [missing_marker(np.dtype(dtype)) for dtype in dtypes] == [-1, -1, -1, "", None]
+    classes = ([0, 1], [0.0, 1.0], np.uint8([0, 1]), ["a", "b"], [False, True])
+    assert [missing_marker(np.array(each)) for each in classes] == [-1, -1, -1, "", None]
+    classes = ([-1, 1], [-1.0, 0.0], ["", "a"], np.uint64([0, 2**63]))
+    assert [missing_marker(np.array(each)) for each in classes] == [None] * 4
+
+
+def test_a_missing_label_is_none_of_the_classes():
+    codes = np.array([1, 2, 0])
+    assert labels_of(np.array([-1, 1]), codes).tolist() == [1, None, -1]
+    labels = labels_of(np.array([3, 200], np.uint8), codes)
+    assert labels.tolist() == [200, -1, 3]
+    assert labels.dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.uint8, str])
+def test_a_sample_without_a_label_counts_as_wrong(dtype):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((40, 6)) * ([3, 0] * 3), rng.random((40, 6)) * ([0, 3] * 3)])
+    y = np.repeat([0, 1], 40).astype(dtype)
+    model = on(ElasticNetHypergraph(preprocessing="unit")).fit(X, y)
+    assert model.score(X, y) == 1
+    new, wanted = [X[0], X[-1], np.zeros(6), np.zeros(6)], [y[0], y[-1], y[0], y[-1]]
+    with pytest.warns(UserWarning, match="2 of 4 samples"):
+        assert model.score(new, wanted) == 0.5
+    with pytest.warns(UserWarning, match="2 of 4 samples"):
+        assert model.score(new, wanted, sample_weight=[5, 1, 1, 1]) == 0.75
 
 
 # --- columns of tables ----------------------------------------------------------------------------

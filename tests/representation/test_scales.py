@@ -10,6 +10,7 @@ import pytest
 from elastic_net_oracle import TOL, samples, violations
 from numba import njit
 from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
 from enhg.exceptions import InputError
@@ -237,3 +238,16 @@ def test_rows_at_the_floor_are_marked(dtype):
     squared = self_representation(1e8 * X, gamma=20, lam=0.1)
     assert squared.at_floor.dtype == bool
     assert not squared.at_floor.any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_numbers_that_are_assumed_to_be_finite(value, dtype):
+    """With this setting of scikit-learn samples are not scanned; rounds would never end."""
+    X = np.random.default_rng(0).standard_normal((30, 8)).astype(dtype)
+    X[3, 4] = value
+    with (
+        config_context(assume_finite=True),
+        pytest.raises(InputError, match=f"got .* of {value}"),
+    ):
+        self_representation(X)

@@ -54,8 +54,9 @@ class Prediction:
     Attributes
     ----------
     labels : ndarray of shape (n_new,)
-        Clusters or classes. The marker of a missing label (−1, an empty string, or None beside
-        booleans) for samples that no sample of `fit` represents, or that no label reaches.
+        Clusters or classes. The marker of a missing label (−1, an empty string, or None if that is
+        a class or there are neither numbers nor strings) for samples that no sample of `fit`
+        represents, or that no label reaches.
     confidence : ndarray of shape (n_new,)
         As `confidence_` of the learner.
     outlier_scores : ndarray of shape (n_new,)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from enhg._validation import is_unknown
 from enhg.exceptions import InputError
 
 _MISSING_OBJECTS = ("", "-1", -1)
@@ -41,11 +42,26 @@ def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArra
     return classes, codes, np.flatnonzero(~missing)
 
 
-def missing_marker(dtype: np.dtype) -> int | str | None:
-    """Return the marker of a missing label among labels of this type."""
-    if dtype.kind in "if":
-        return -1
-    return "" if dtype.kind == "U" else None
+def labels_of(classes: NDArray, codes: NDArray) -> NDArray:
+    """Return the classes of codes, the marker of a missing label for the code n_classes."""
+    missing = codes == len(classes)
+    labels = classes[np.where(missing, 0, codes)]
+    if missing.any():
+        marker = missing_marker(classes)
+        if marker is None:
+            labels = labels.astype(object)
+        elif classes.dtype.kind == "u":
+            labels = labels.astype(np.int64)
+        labels[missing] = marker
+    return labels
+
+
+def missing_marker(classes: NDArray) -> int | str | None:
+    """Return the marker of a missing label beside some classes, none of which it is."""
+    kind = classes.dtype.kind
+    if kind in "if" or (kind == "u" and classes.max() <= np.iinfo(np.int64).max):
+        return None if -1 in classes else -1
+    return "" if kind == "U" and "" not in classes else None
 
 
 def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -87,6 +103,8 @@ def _as_objects(y: Any) -> Any:
 def _parse_masked(y: np.ma.MaskedArray) -> tuple[NDArray, NDArray]:
     """Parse a masked array, whose mask alone says which labels are missing."""
     labels, missing = column_or_1d(y.data), column_or_1d(np.ma.getmaskarray(y))
+    if labels.dtype.kind in "OT":
+        labels = _of_one_type(labels.astype(object), missing)
     if not missing.all():
         check_classification_targets(labels[~missing])
     return labels, missing
@@ -109,6 +127,11 @@ def _missing_numbers(labels: NDArray) -> NDArray:
 def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
     """Parse an array of strings or numbers, with None, NaN or NA among the missing labels."""
     missing = np.array([_is_missing(label) for label in y])
+    return _of_one_type(y, missing), missing
+
+
+def _of_one_type(y: NDArray, missing: NDArray) -> NDArray:
+    """Return labels that are objects as an array of strings or numbers."""
     given = y[~missing].tolist()
     if len({isinstance(label, str) for label in given}) > 1:
         raise InputError("y must hold labels of one type, got both text and numbers")
@@ -118,21 +141,13 @@ def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
     # Entries of missing labels are never read; any label fills them.
     filled = np.full(len(y), labels[0], dtype=labels.dtype)
     filled[~missing] = labels[: len(given)]
-    return filled, missing
+    return filled
 
 
 def _is_either(label: Any) -> bool:
     """Whether a label is -1 or 1."""
-    return not _is_unknown(label) and label in (-1, 1)
+    return not is_unknown(label) and label in (-1, 1)
 
 
 def _is_missing(label: Any) -> bool:
-    return _is_unknown(label) or label in _MISSING_OBJECTS
-
-
-def _is_unknown(label: Any) -> bool:
-    """Whether a label is None, or is not equal to itself: NaN, and NA of pandas."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # a comparison with NA is neither true nor false
-        return True
+    return is_unknown(label) or label in _MISSING_OBJECTS

@@ -8,6 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._checkpoint import CheckpointLike
@@ -16,7 +18,7 @@ from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._threads import one_thread_in_libraries
 from enhg._validation import check_choice, check_fraction, check_rng
-from enhg.exceptions import Advised
+from enhg.exceptions import Advised, InputError
 from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
     Prediction,
@@ -29,7 +31,7 @@ from enhg.learning._base import (
     require_by_method,
     validate_samples,
 )
-from enhg.learning._labels import check_labels, missing_marker
+from enhg.learning._labels import check_labels, labels_of
 from enhg.learning.coarsening import Coarsening, find_groups
 from enhg.learning.discriminants import discriminant_features
 from enhg.learning.propagation import (
@@ -114,7 +116,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_samples,)
         The label of every sample of `fit`: the given one of a labeled sample, otherwise the class
         of the largest entry of its distribution, or the marker of a missing label (−1, an empty
-        string, or None beside booleans) if no label reaches it.
+        string, or None if that is a class or there are neither numbers nor strings) if no label
+        reaches it.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Rows of F scaled to sum 1; with method "auto", weighted means of those of the methods that
         reach the sample. Zeros for samples that no label reaches.
@@ -257,18 +260,8 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         self.disputed_indices_ = self.labeled_indices_[disputed]
         codes[self.unreached_] = len(self.classes_)
         codes[self.labeled_indices_] = given_codes
-        self.transduction_ = self._labels(codes)
+        self.transduction_ = labels_of(self.classes_, codes)
         self.boundary_scores_ = boundary_scores(self.graph_, codes, len(self.classes_) + 1)
-
-    def _labels(self, codes: NDArray) -> NDArray:
-        """Return the classes of codes, the marker of a missing label for the code n_classes."""
-        missing = codes == len(self.classes_)
-        labels = self.classes_[np.where(missing, 0, codes)]
-        if missing.any():
-            marker = missing_marker(self.classes_.dtype)
-            labels = labels.astype(object) if marker is None else labels
-            labels[missing] = marker
-        return labels
 
     def _warn_of_unreached(self) -> None:
         rows = np.flatnonzero(self.unreached_)
@@ -325,9 +318,27 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         distributions = self._distributions(attachment.memberships)
         confidence = distributions.max(axis=1)
         codes = np.where(confidence == 0, len(self.classes_), distributions.argmax(axis=1))
-        return Prediction(self._labels(codes), confidence, attachment.outlier_scores)
+        return Prediction(labels_of(self.classes_, codes), confidence, attachment.outlier_scores)
 
-    score = if_attaching(ClassifierMixin.score)
+    @if_attaching
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of `predict`; a sample without a label counts as wrong.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        distributions = self.predict_proba(X)
+        weights = np.ones(len(distributions))
+        if sample_weight is not None:
+            weights = column_or_1d(sample_weight)
+            check_consistent_length(distributions, weights)
+        reached = distributions.max(axis=1) > 0
+        labels = self.classes_[distributions.argmax(axis=1)]
+        correct = accuracy_score(y, labels, normalize=False, sample_weight=weights * reached)
+        return float(correct / weights.sum())
 
     def _distributions(self, memberships: Any) -> NDArray:
         return rows_to_sum_one(memberships @ self.label_distributions_)
@@ -365,6 +376,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     def to_state(self) -> State:
         """Return the state of the fitted classifier, from which `from_state` makes it again."""
         check_is_fitted(self)
+        dtype = self.classes_.dtype
+        if dtype.kind not in "biuU" and dtype not in (np.float32, np.float64):
+            raise InputError(
+                "classes_ must be text, integers or floats of 32 or 64 bits for the model to be "
+                f"saved, got dtype {dtype}; fit it to such labels"
+            )
         given = self.transduction_[self.labeled_indices_].astype(self.classes_.dtype)
         return learner_to_state(
             self,

@@ -269,6 +269,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     @property
     def fragments_(self) -> NDArray[np.bool_]:
         """Mask of the samples in connected components that are too small for a cluster."""
+        check_is_fitted(self)
         if self.n_clusters_ == 1:
             return np.zeros(self.graph_.n_vertices, bool)
         if self.cluster_count_ is not None:

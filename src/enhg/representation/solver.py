@@ -301,7 +301,7 @@ def _within_range(
         return _within_range(*_in_float64(samples, atoms), error_weight)
     for name, A in {"X": samples, "dictionary": atoms}.items():
         largest = np.maximum(A.max(axis=1), -A.min(axis=1))
-        outside = np.flatnonzero((largest > 0) & ~((low < largest) & (largest < high)))
+        outside = np.flatnonzero((largest != 0) & ~((low < largest) & (largest < high)))
         if len(outside) == 0:
             continue
         if samples.dtype == np.float32:
