@@ -430,12 +430,12 @@ def demo(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster and classify 1797 handwritten digits, or 192 photographs.
+    """Cluster and classify handwritten digits, or photographs.
 
-    The images are part of scikit-learn and scikit-image; nothing is downloaded. The
-    digits are clustered without labels, then classified from 5 % of the labels (of photographs,
-    two of every class); both results are scored against the true labels. OUT receives a page,
-    pictures, the labels and the hypergraph.
+    The 1797 digits are part of scikit-learn, the 192 photographs of scikit-learn and scikit-image;
+    nothing is downloaded. They are clustered without labels, then classified from 5 % of the labels
+    (of photographs, two of every class); both results are scored against the true labels. OUT
+    receives a page, pictures, the labels and the hypergraph.
 
     \b
     Examples:
