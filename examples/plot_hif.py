@@ -49,8 +49,8 @@ returned, vertices, _ = from_xgi(to_xgi(model.graph_, vertex_names=names))
 print(f"the same hypergraph after a round trip: {returned == model.graph_ and vertices == names}")
 
 # %%
-# The smallest hyperedge of every digit, of five members, drawn by xgi. Nodes have the color of their
-# cluster.
+# The smallest hyperedge of every digit, of five members, drawn by xgi. Nodes have the color of
+# their cluster.
 
 network = to_xgi(model.graph_)
 network.remove_edges_from(range(200, model.graph_.n_edges))

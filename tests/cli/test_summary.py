@@ -50,7 +50,8 @@ def test_summary_of_a_clustering():
     assert rows == {
         "images": "3 of 8×8, from some/digits.npz",
         "clusters": "2 (estimated; next best 3), of 1, 2 images",
-        "confidence": "half of the images at least 70%; check the one of lowest confidence first (5%)",
+        "confidence": "half of the images at least 70%; "
+        "check the one of lowest confidence first (5%)",
         "unusual": "1 image unlike all others",
         "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
         "details": "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "

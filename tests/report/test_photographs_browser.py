@@ -203,7 +203,7 @@ def test_technical_terms_are_behind_details(opened, report, text):
     assert "Certificate" in text(browser, "#results")
 
 
-def test_images_to_check_are_few_and_those_of_lowest_confidence_first(opened, album, tmp_path, written, text):
+def test_images_to_check_are_those_of_lowest_confidence(opened, album, tmp_path, written, text):
     listed = np.argsort(album.model.confidence_.round(4), kind="stable")[:30]
     low = np.isin(np.arange(N), listed)
     columns = replace(album.record.samples, low_confidence=low)

@@ -46,8 +46,9 @@ def convert(
 ) -> None:
     """Convert a hypergraph to an HIF file, or back.
 
-    HIF, the Hypergraph Interchange Format, is a JSON format that xgi, HyperNetX and other programs read and write. The suffixes of IN
-    and OUT say what they are: .npz for files of enhg, .json for HIF.
+    HIF, the Hypergraph Interchange Format, is a JSON format that xgi, HyperNetX and other programs
+    read and write. The suffixes of IN and OUT say what they are: .npz for files of enhg, .json for
+    HIF.
 
     \b
       hypergraph.npz  the links of a run; nodes are numbered

@@ -212,7 +212,7 @@ def _confidence_text(run: Run) -> str:
         threshold += " or less"
     elif threshold.startswith("over"):
         threshold = "below 100%"
-    return f"{half}; check the {low} of lowest confidence first ({threshold}): the report lists them"
+    return f"{half}; check the {low} of lowest confidence first ({threshold})"
 
 
 def _details_text(run: Run) -> str:
