@@ -10,11 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.report import (
-    COLUMNS,
     THREADS,
     Record,
     Result,
-    benchmarks_list,
     cores,
     figure,
     has_baselines,
@@ -47,9 +45,7 @@ def _pieces(results: list[Result]) -> dict[str, str]:
     compared = [r for r in results if len(r["records"]) == 1 and has_baselines(r)]
     return {
         "threads": THREADS.format(cores=cores(results)),
-        "columns": COLUMNS,
-        "benchmarks": benchmarks_list(results),
-        "comparisons": "\n".join(section(result, {}) for result in compared).strip(),
+        "comparisons": "\n".join(f"#{section(result, {})}" for result in compared).strip(),
         "targets": targets_table(results).strip(),
         **_sparse_and_dense(records),
         **_ensc(records["sparse"][0]),

@@ -40,6 +40,8 @@ exclude_patterns = ["_build", "_names.rst"]
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 myst_number_code_blocks: list[str] = []
+copybutton_prompt_text = r">>> |\.\.\. "  # not copied, nor what is printed
+copybutton_prompt_is_regexp = True
 suppress_warnings = ["config.cache"]  # the gallery's configuration holds a function
 
 # --- reference: names from __all__, texts from docstrings ---
@@ -79,6 +81,7 @@ sphinx_gallery_conf = {
     "inspect_global_variables": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "capture_repr": (),  # what is printed, without the axes that a plot returns
     "show_signature": False,
     "write_computation_times": False,
     "download_all_examples": False,

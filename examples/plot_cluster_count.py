@@ -5,7 +5,7 @@ How many clusters?
 ``n_clusters="auto"``, the default, estimates the number of clusters from the eigenvalues of the
 hypergraph and from the partitions of the largest modularity over a range of resolutions. It also
 says whether the estimate is reliable. On many data sets it is not, or it differs from the number
-of classes: the page of the quality has the estimates on eleven data sets.
+of classes: :doc:`/quality` has the estimates on eleven data sets.
 """
 
 # %%

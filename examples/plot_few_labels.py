@@ -3,13 +3,12 @@ Classes from a few labels
 =========================
 
 Labels of a few samples spread over the hypergraph to all others. Which samples have the labels
-matters: :meth:`enhg.HypergraphClustering.suggest` proposes those whose labels say most about the
-others.
+matters: :meth:`enhg.HypergraphClustering.suggest` returns those whose labels are most informative
+about the others.
 """
 
 # %%
-# Random samples first: every label counts, but some classes have one or two labels only. The
-# label −1 means that a sample has none.
+# 30 random samples, so that some classes have one or two labels only. −1 means no label.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,8 +37,7 @@ print(f"{(~unlabeled).sum()} random labels, accuracy on the others: {accuracy:.3
 print("weights of the methods:", {k: round(float(v), 2) for k, v in model.method_weights_.items()})
 
 # %%
-# Where the classifier is wrong, and how sure it was. Most of the wrong labels have a low
-# confidence.
+# The confidence of right and of wrong labels. Most of the wrong ones have a low confidence.
 
 wrong = np.flatnonzero(unlabeled & (model.transduction_ != y))
 right = np.flatnonzero(unlabeled & (model.transduction_ == y))

@@ -38,7 +38,8 @@ mixed = [edge for edge, nodes in members.items() if len({clusters[node] for node
 network.remove_edges_from(mixed)
 xgi.write_hif(network, path)
 pure = Hypergraph.from_hif(path, drop_empty=True)
-print(f"{len(mixed)} of {model.graph_.n_edges} hyperedges are of several clusters; left: {pure}")
+print(f"{len(mixed)} of {model.graph_.n_edges} hyperedges are of several clusters")
+print(f"left: {pure}")
 folder.cleanup()
 
 # %%
@@ -48,11 +49,13 @@ returned, vertices, _ = from_xgi(to_xgi(model.graph_, vertex_names=names))
 print(f"the same hypergraph after a round trip: {returned == model.graph_ and vertices == names}")
 
 # %%
-# The hyperedges of ten digits, drawn by xgi.
+# The smallest hyperedge of every digit, of five members, drawn by xgi. Nodes have the color of
+# their cluster.
 
-mask = [i < 10 for i in range(model.graph_.n_vertices)]
-part = to_xgi(model.graph_.subhypergraph(mask), vertex_names=names[:10])
-part.cleanup(relabel=False, isolates=True)
-figure, axes = plt.subplots(figsize=(5, 4), layout="constrained")
-xgi.draw(part, pos=xgi.barycenter_spring_layout(part, seed=0), ax=axes, node_labels=True)
+network = to_xgi(model.graph_)
+network.remove_edges_from(range(200, model.graph_.n_edges))
+positions = xgi.barycenter_spring_layout(network, seed=0)
+colors = plt.get_cmap("tab10")(model.labels_)
+figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
+xgi.draw(network, pos=positions, ax=axes, node_fc=colors, node_size=6)
 plt.show()

@@ -58,7 +58,7 @@ def _runs(rows: list[Record]) -> str:
     fewer = [name for name, count in counts.items() if count < most]
     text = f"{most} runs" if most > 1 else "one run"
     smallest = min(counts.values())
-    return text + (f" ({smallest} of {enumerated(fewer)})" if fewer else "")
+    return text + (f" ({smallest} of {'; '.join(fewer)})" if fewer else "")
 
 
 def mean_actions(rows: list[Record], name: str, method: str, level: str) -> float | None:

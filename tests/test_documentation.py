@@ -139,6 +139,16 @@ def test_the_gallery_begins_with_examples_that_exist(extensions):
     assert ordered[len(first) :] == [name for name in scripts if name not in first]
 
 
+def test_pages_are_laid_out(extensions):
+    laid_out = extensions["repository_links"].laid_out
+    assert laid_out("```python\n>>> 1\n1\n\n```\n\n```\nls\n```") == (
+        "```python\n>>> 1\n1\n```\n\n```\nls\n```"
+    )
+    text = "```python\n>>> 1\n\n>>> 2\n```\n\n```\nls\n```\n"
+    assert laid_out(text) == text
+    assert laid_out("0.95 ± 0.01") == "0.95 ±\N{NO-BREAK SPACE}0.01"
+
+
 def test_links_to_the_repository_become_links_of_the_site(extensions):
     convert = extensions["repository_links"].with_links_of_site
     text = (

@@ -1,4 +1,4 @@
-"""Pages of files outside of docs/, and links to such files.
+"""Pages of files outside of docs/, links to such files, and layout that is of the site only.
 
 The pages are read in the repository, too: their links name files of the repository. On the site
 they lead to the page that shows the file.
@@ -26,6 +26,7 @@ _INCLUDE = """```{{include}} ../../{name}
 """
 _LINK = re.compile(r"(?<!!)\[([^]]+)\]\((\.\./[^)#]+)\)")
 _EXAMPLE = re.compile(r"examples/(\w+)\.py")
+_SESSION = re.compile(r"^(```python\n(?:(?!```).*\n)*?)\n```$", re.MULTILINE)
 
 
 def page_of(path: Path) -> Path | None:
@@ -50,8 +51,13 @@ def with_links_of_site(text: str, folder: Path) -> str:
     return _LINK.sub(replaced, text)
 
 
+def laid_out(text: str) -> str:
+    """Without the empty line that ends a doctest; a deviation stays on one line with its sign."""
+    return _SESSION.sub(r"\1```", text).replace(" ± ", " ±\N{NO-BREAK SPACE}")
+
+
 def _replace(app: Sphinx, docname: str, source: list[str]) -> None:
-    source[0] = with_links_of_site(source[0], app.env.doc2path(docname).parent)
+    source[0] = laid_out(with_links_of_site(source[0], app.env.doc2path(docname).parent))
 
 
 def _write(app: Sphinx, config: object) -> None:

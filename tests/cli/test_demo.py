@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -26,6 +27,14 @@ def test_demo(demonstration):
     assert float(text.split("accuracy ")[1][:5]) > 0.93
     assert "enhg cluster --help" in text
     assert all(str(out / name) in text for name in os.listdir(out))
+
+
+def test_demo_without_matplotlib_ends_before_it_computes(tmp_path, fails, run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # cannot be imported
+    message = fails("demo", "-o", tmp_path / "out")
+    assert "pip install 'enhg[plot]'" in message
+    assert "represent" not in run("demo", "-o", tmp_path / "out").stdout
+    assert os.listdir(tmp_path) == []
 
 
 def test_demo_writes_pictures_and_labels(demonstration, table):

@@ -50,7 +50,8 @@ def test_summary_of_a_clustering():
     assert rows == {
         "images": "3 of 8×8, from some/digits.npz",
         "clusters": "2 (estimated; next best 3), of 1, 2 images",
-        "how sure": "half of the images at least 70%; check the least sure one first (5%)",
+        "confidence": "half of the images at least 70%; "
+        "check the one of lowest confidence first (5%)",
         "unusual": "1 image unlike all others",
         "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
         "details": "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "
@@ -81,34 +82,34 @@ def test_summary_of_a_folder():
     assert figures["duplicates"] == [["a", "c"]]
 
 
-def test_summary_where_all_are_equally_sure():
+def test_summary_where_all_have_the_same_confidence():
     clear = replace(COLUMNS, low_confidence=np.zeros(3, bool), is_outlier=np.zeros(3, bool))
     rows = dict(summary.rows(replace(CLUSTERED, samples=clear)))
-    assert rows["how sure"] == "all 70%"
+    assert rows["confidence"] == "all 70%"
     assert "unusual" not in rows
 
 
 def test_summary_of_several_to_check_and_of_no_prediction():
     several = replace(COLUMNS, low_confidence=np.array([False, True, True]))
     rows = dict(summary.rows(replace(CLUSTERED, samples=several)))
-    assert "check the 2 least sure ones first (70% or less)" in rows["how sure"]
+    assert "check the 2 of lowest confidence first (70% or less)" in rows["confidence"]
     rows = dict(summary.rows(replace(CLUSTERED, median_confidence=np.nan)))
-    assert rows["how sure"] == "no label was predicted"
+    assert rows["confidence"] == "no label was predicted"
 
 
 @pytest.mark.parametrize(
     ("median", "threshold", "text"),
     [
-        (0.9999, 0.998, "over 99%; check the 2 least sure ones first (below 100%)"),
-        (1.0, 0.4, "100%; check the 2 least sure ones first (40% or less)"),
-        (0.004, 0.001, "under 1%; check the 2 least sure ones first (under 1%)"),
+        (0.9999, 0.998, "over 99%; check the 2 of lowest confidence first (below 100%)"),
+        (1.0, 0.4, "100%; check the 2 of lowest confidence first (40% or less)"),
+        (0.004, 0.001, "under 1%; check the 2 of lowest confidence first (under 1%)"),
     ],
 )
 def test_percentages_are_not_rounded_to_all_or_nothing(median, threshold, text):
     confidence = np.array([median, threshold / 2, threshold])
     columns = replace(COLUMNS, confidence=confidence, low_confidence=np.array([False, True, True]))
     run = replace(CLUSTERED, samples=columns, median_confidence=median)
-    assert dict(summary.rows(run))["how sure"].startswith(f"half of the images {text}")
+    assert dict(summary.rows(run))["confidence"].startswith(f"half of the images {text}")
 
 
 def test_nearly_all_labels_are_not_all():
@@ -193,8 +194,8 @@ def test_sizes_of_many_groups_are_given_as_a_range():
 
 def test_a_threshold_of_zero_is_not_or_less():
     columns = replace(COLUMNS, confidence=np.zeros(3), low_confidence=np.ones(3, bool))
-    text = dict(summary.rows(replace(CLUSTERED, samples=columns)))["how sure"]
-    assert "check the 3 least sure ones first (0%)" in text
+    text = dict(summary.rows(replace(CLUSTERED, samples=columns)))["confidence"]
+    assert "check the 3 of lowest confidence first (0%)" in text
 
 
 def test_summary_of_an_approximation():

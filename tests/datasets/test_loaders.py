@@ -6,7 +6,8 @@ import pytest
 from PIL import Image
 from scipy.io import loadmat
 
-from enhg.datasets import NAMES, Dataset, load
+from enhg.datasets import Dataset, load
+from enhg.datasets.loaders import NAMES
 
 LOCAL = {
     "yale-b": (2414, (32, 32), 38),

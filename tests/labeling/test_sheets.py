@@ -12,7 +12,7 @@ def purity(groups):
     return sum(count.max() for count in counts) / len(groups)
 
 
-def test_clusters_have_their_surest_images_first(clustering):
+def test_clusters_begin_with_their_images_of_highest_confidence(clustering):
     clusters = sorted_clusters(clustering)
     assert sorted(np.concatenate(clusters)) == list(range(N))
     for cluster, rows in enumerate(clusters):

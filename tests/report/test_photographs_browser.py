@@ -182,7 +182,7 @@ def test_details_and_similar_images(opened, report, album, text):
     assert len(set(similar)) == 12
     assert i not in similar
     facts = text(browser, "#panel .facts").split("\n")
-    assert facts[facts.index("How sure") + 1] == f"{album.model.confidence_[i]:.0%}".replace(
+    assert facts[facts.index("Confidence") + 1] == f"{album.model.confidence_[i]:.0%}".replace(
         "%", "\u202f%"
     )
     assert "400×300 pixels" in facts
@@ -203,7 +203,7 @@ def test_technical_terms_are_behind_details(opened, report, text):
     assert "Certificate" in text(browser, "#results")
 
 
-def test_images_to_check_are_few_and_the_least_sure_first(opened, album, tmp_path, written, text):
+def test_images_to_check_are_those_of_lowest_confidence(opened, album, tmp_path, written, text):
     listed = np.argsort(album.model.confidence_.round(4), kind="stable")[:30]
     low = np.isin(np.arange(N), listed)
     columns = replace(album.record.samples, low_confidence=low)
@@ -211,7 +211,7 @@ def test_images_to_check_are_few_and_the_least_sure_first(opened, album, tmp_pat
     browser = opened(path=written(tmp_path / "report.html", run))
     confidence = album.model.confidence_.round(4)
     ids = []
-    assert text(browser, "#low-confidence-title") == "The 30 least sure"
+    assert text(browser, "#low-confidence-title") == "The 30 of lowest confidence"
     for first, last in ((1, 12), (13, 24), (25, 30)):
         assert text(browser, "#low-confidence .pages span") == f"{first}–{last} of 30"
         ids += shown_samples(browser, "#low-confidence")
@@ -256,7 +256,7 @@ def test_prediction(kind, opened, album, predicted, tmp_path, written, text, pre
         names = [section.get_attribute("id") for section in sections]
         assert names == ["results", "search", "groups", "review", "confusion", "skipped"]
         reveal(browser, "#sheets .thumb").click()
-        assert "How sure" in text(browser, "#panel")
+        assert "Confidence" in text(browser, "#panel")
         assert "Similar" not in text(browser, "#panel")
         reveal(browser, "#panel summary").click()
         assert "Outlier score" in text(browser, "#panel")

@@ -59,7 +59,7 @@ from enhg.cli.terminal import Stages, errors_in_one_line, options_of
 from enhg.exceptions import InputError
 
 _FILES = {
-    "report.html": "the results as a page: open it in a browser",
+    "report.html": "the results and what to check: open it in a browser",
     "thumbnails": "the pictures of the page",
     "labels.csv": "results of every image or sample",
     "suggestions.csv": "the images to label next, best first",
@@ -71,7 +71,7 @@ _FILES = {
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
 _DEMO_FILES = {
-    "report.html": "the clusters as a page",
+    "report.html": "the clusters and what to check, as a page",
     "thumbnails": "the pictures of the page",
     "photos": "the photographs",
     "folders": "copies of them, a folder for each cluster",
@@ -424,18 +424,21 @@ def demo(
     ] = Path("enhg-demo"),
     photos: Annotated[
         bool,
-        typer.Option("--photos", help="Photographs in place of digits; needs the extra photos."),
+        typer.Option(
+            "--photos",
+            help="Photographs, which need the extra photos, in place of digits, which need plot.",
+        ),
     ] = False,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster and classify 1797 handwritten digits, or 192 photographs.
+    """Cluster and classify handwritten digits, or photographs.
 
-    The images are part of scikit-learn and scikit-image; nothing is downloaded. The
-    digits are clustered without labels, then classified from 5 % of the labels (of photographs,
-    two of every class); both results are scored against the true labels. OUT receives a page,
-    pictures, the labels and the hypergraph.
+    The 1797 digits are part of scikit-learn, the 192 photographs of scikit-learn and scikit-image;
+    nothing is downloaded. They are clustered without labels, then classified from 5 % of the labels
+    (of photographs, two of every class); both results are scored against the true labels. OUT
+    receives a page, pictures and the labels.
 
     \b
     Examples:

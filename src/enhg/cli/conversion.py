@@ -44,10 +44,11 @@ def convert(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Convert a hypergraph to the Hypergraph Interchange Format (HIF), or back.
+    """Convert a hypergraph to an HIF file, or back.
 
-    HIF is a JSON format that xgi, HyperNetX and other programs read and write. The suffixes of IN
-    and OUT say what they are: .npz for files of enhg, .json for HIF.
+    HIF, the Hypergraph Interchange Format, is a JSON format that xgi, HyperNetX and other programs
+    read and write. The suffixes of IN and OUT say what they are: .npz for files of enhg, .json for
+    HIF.
 
     \b
       hypergraph.npz  the links of a run; nodes are numbered

@@ -20,7 +20,9 @@ def sort_digits(stages: Stages, folder: Path, seed: int) -> list[summary.Row]:
 
     with stages.stage("load", "loading"):
         from enhg import demo
+        from enhg.plotting._drawing import check_installed
 
+        check_installed()
         samples = demo.load_samples()
         given = demo.choose_labels(samples, seed)
     structure = steps.fit_structure(stages, samples.X)

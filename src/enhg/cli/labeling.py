@@ -117,7 +117,7 @@ def label(
       answers.csv     the labels of the person, for enhg classify --labels
       classifier.npz  for enhg predict, written by Export on the page
       folders         links or copies of the images, a folder for each class, if
-                      Export is asked for them
+                      Export requests them
       model.npz       the clusters
       skipped.csv     images that could not be read or lie outside of INPUT, if
                       there are any

@@ -216,7 +216,7 @@ Images = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder of the images behind the rows of a file, for the report: found by the names "
+        help="Folder of the images behind the rows of a file, to be shown: found by the names "
         "of the samples, or in order if there are as many images as samples.",
     ),
 ]

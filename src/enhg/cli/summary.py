@@ -48,9 +48,9 @@ def score_rows(run: Run) -> list[Row]:
 
 
 def group_rows(run: Run) -> list[Row]:
-    """Lines about clusters or classes, and how sure they are."""
+    """Lines about clusters or classes, and their confidence."""
     lines = [("clusters" if run.grouping == "cluster" else "classes", _groups_text(run))]
-    lines.append(("how sure", _confidence_text(run)))
+    lines.append(("confidence", _confidence_text(run)))
     if run.spreading is not None and run.spreading.n_disputed:
         labels = counted(run.spreading.n_disputed, "given label")
         verb = "contradicts" if run.spreading.n_disputed == 1 else "contradict"
@@ -207,12 +207,12 @@ def _confidence_text(run: Run) -> str:
         median = f"at least {median}"
     half = f"half of the {_noun(run)}s {median}"
     if low == 1:
-        return f"{half}; check the least sure one first ({threshold})"
+        return f"{half}; check the one of lowest confidence first ({threshold})"
     if threshold[0].isdigit() and run.confidence_threshold > 0:
         threshold += " or less"
     elif threshold.startswith("over"):
         threshold = "below 100%"
-    return f"{half}; check the {low} least sure ones first ({threshold}): the report lists them"
+    return f"{half}; check the {low} of lowest confidence first ({threshold})"
 
 
 def _details_text(run: Run) -> str:

@@ -1,5 +1,5 @@
 """Data sets of the paper, from local files, and scikit-learn's digits."""
 
-from enhg.datasets.loaders import NAMES, Dataset, load
+from enhg.datasets.loaders import Dataset, load
 
-__all__ = ["NAMES", "Dataset", "load"]
+__all__ = ["Dataset", "load"]

@@ -53,7 +53,7 @@ def write_contact_sheets(
     labels : array-like of shape (n,)
         Clusters as integers, -1 for none; or classes as text, "" for none.
     confidence : array-like of shape (n,)
-        How sure the label of each image is.
+        Of the label of each image.
 
     Raises
     ------

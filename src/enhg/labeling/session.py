@@ -152,7 +152,7 @@ class LabelingSession:
 
     @derived
     def cores(self) -> list[list[int]]:
-        """The surest images of every cluster, to be named together."""
+        """The images of highest confidence of every cluster, to be named together."""
         clusters = sorted_clusters(self.model)
         return [rows[: core_size(len(rows))].tolist() for rows in clusters]
 

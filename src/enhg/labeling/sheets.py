@@ -17,16 +17,16 @@ _IMAGES_PER_RESOLUTION = 240  # gives parts of about twenty images
 
 
 def sorted_clusters(model: HypergraphClustering) -> list[NDArray]:
-    """The rows of every cluster, the surest first."""
+    """The rows of every cluster, those of the highest confidence first."""
     rows = [np.flatnonzero(model.labels_ == cluster) for cluster in range(model.n_clusters_)]
     return [members[np.argsort(-model.confidence_[members], kind="stable")] for members in rows]
 
 
 def core_size(n_members: int) -> int:
-    """How many of the surest images of a cluster are its core.
+    """How many images of a cluster, those of the highest confidence, are its core.
 
     Names of a core spread to the others of the cluster, or are contradicted there by names of
-    others: errors of the clustering, which are mostly among the least sure images, are not named.
+    others: errors of the clustering, which mostly have a low confidence, are not named.
     """
     return ceil(CORE_SHARE * n_members)
 

@@ -131,9 +131,9 @@ def count_clusters(
     The score of k clusters is the sum of a quarter of the first and of the second of
 
         k·ln(μ_{k+1} / μ_k),   μ_k = max(1 − λ_k, 1/n),
-        d ln γ / d ln k.
+        d ln η / d ln k.
 
-    λ are the eigenvalues of Θ in descending order. γ is the resolution at which the partition of
+    λ are the eigenvalues of Θ in descending order. η is the resolution at which the partition of
     the largest modularity has k clusters; the derivative is large where the number of clusters
     stays the same over a wide range of resolutions. Without clusters, for samples of a uniform
     density in p dimensions, μ_k grows as k^{2/p} (Weyl's law) and the first is about 2/p for every
@@ -142,7 +142,7 @@ def count_clusters(
     At 20 resolutions from 0.03 to 5.25, all vertices and four random subsets of 80 % of them are
     partitioned. The stability of a partition is its adjusted Rand index with that of a subset, in
     the mean over the subsets. The derivative is estimated from the ln k of all these partitions by
-    a Gaussian kernel of bandwidth 0.2, in which a resolution has the weight exp(−(ln γ)² / 4) times
+    a Gaussian kernel of bandwidth 0.2, in which a resolution has the weight exp(−(ln η)² / 4) times
     its stability.
 
     The estimate is the number k ≥ 2 of the largest score. It is 1 if there is evidence of one

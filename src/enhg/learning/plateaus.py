@@ -44,9 +44,9 @@ class Plateaus:
         return float(self.stability[near & self._proper()].max(initial=0.0))
 
     def scores(self, max_clusters: int | None = None) -> NDArray:
-        """The score of 1, 2, … clusters: an estimate of d ln γ / d ln k.
+        """The score of 1, 2, … clusters: an estimate of d ln η / d ln k.
 
-        Resolutions γ are weighted by exp(−(ln γ)² / 4) and by the stability. The score of one
+        Resolutions η are weighted by exp(−(ln η)² / 4) and by the stability. The score of one
         cluster, which has no end towards small resolutions, is 0.
         """
         largest = max_clusters or int(self.counts[self._proper()].max(initial=2))

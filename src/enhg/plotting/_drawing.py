@@ -23,6 +23,11 @@ COLORS = (
 MARKERS = "osD^vPX*"  # the next one each time all colors have been used
 
 
+def check_installed() -> None:
+    """Raise MissingDependencyError, before anything is computed, if nothing can be drawn."""
+    _matplotlib("figure")
+
+
 def _matplotlib(module: str) -> Any:
     return require(f"matplotlib.{module}", "plot")
 

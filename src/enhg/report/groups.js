@@ -15,7 +15,7 @@ const sheets = {
     document.querySelector("#groups h2").textContent = clustered ? "Clusters" : "Classes";
     const marked = range(data.pictured).some(isWrong);
     document.querySelector("#groups .about").textContent =
-      `The most sure ${noun}s come first, the least sure last. Choose one to see more about it` +
+      `${Nouns} of the highest confidence come first, those of the lowest last. Choose one to see more about it` +
       (data.edges || data.fitted ? ` and ${noun}s similar to it.` : ".") + STRIPES +
       (marked ? ` Underlined: its true class differs from that of ${clustered ? "most of the cluster" : "the class"}.` : "");
     $("sheets").classList.toggle("many", data.groups.length > MANY_GROUPS);

@@ -22,7 +22,7 @@ const map = {
     this.canvas.setAttribute("role", "application");
     const ways = [["group", clustered ? "Cluster" : "Class"]];
     if (data.trueClasses.length) ways.push(["truth", "True class"]);
-    ways.push(["confidence", "How sure"]);
+    ways.push(["confidence", "Confidence"]);
     for (const [way, text] of ways) {
       const button = make("button", { type: "button" }, text);
       button.dataset.way = way;
@@ -135,7 +135,7 @@ const map = {
     if (i >= 0) {
       this.tip.replaceChildren(...(hasPicture(i) && shaped ? [picture(i, photos ? 128 : THUMB)] : []),
         make("p", {}, make("b", {}, samples.name[i]), make("br"),
-          make("small", {}, `${groupName(samples.group[i])}, ${percent(samples.confidence[i])} sure`)));
+          make("small", {}, `${groupName(samples.group[i])}, confidence ${percent(samples.confidence[i])}`)));
       const left = Math.min(this.x[i] + 14, this.width - this.tip.offsetWidth - 4);
       const above = this.y[i] + 14 + this.tip.offsetHeight > this.height;
       this.tip.style.left = `${Math.max(4, left)}px`;

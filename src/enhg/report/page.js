@@ -44,13 +44,13 @@ function remarks(i) {
   if (samples.isOutlier[i]) texts.push(`unusual: unlike every other ${noun}`);
   if (samples.lowConfidence[i]) {
     const other = samples.alternative[i];
-    texts.push(other < 0 ? "one of the least sure" : `could also be ${inSentence(groupName(other))}`);
+    texts.push(other < 0 ? "low confidence" : `could also be ${inSentence(groupName(other))}`);
   }
   return texts;
 }
 
 function describe(i) {
-  return `${samples.name[i]}, ${inSentence(groupName(samples.group[i]))}, ${percent(samples.confidence[i])} sure`;
+  return `${samples.name[i]}, ${inSentence(groupName(samples.group[i]))}, confidence ${percent(samples.confidence[i])}`;
 }
 
 // --- results -----------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ function showResults() {
     $("sampling").hidden = false;
     $("sampling").textContent =
       `${number(data.pictured)} of ${number(data.total)} ${noun}s are on this page: of every ${groupNoun} ` +
-      `the most and the least sure ones and some at random, the most unusual, and ${noun}s similar to these. ` +
+      `those of the highest and of the lowest confidence and some at random, the most unusual, and ${noun}s similar to these. ` +
       `Counts are of all ${number(data.total)}` +
       (data.edges ? `; the map shows ${listed < data.total ? number(listed) : "all"} of them.` : ".");
   }
@@ -107,7 +107,7 @@ function showFigures() {
 function qualityRows() {
   const rows = data.scores.map(([kind, value]) => [kind, value.toFixed(4)]);
   if (data.lowConfidence) rows.push(["Confidence", `at most ${Number(data.confidenceThreshold.toPrecision(2))} ` +
-    `in the ${number(data.lowConfidence)} least sure of ${counted(data.total, noun)}`]);
+    `in the lowest ${number(data.lowConfidence)} of ${counted(data.total, noun)}`]);
   if (!data.structure) return rows;
   const { certificate, violation, components, largest } = data.structure;
   rows.push(

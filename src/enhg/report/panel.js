@@ -97,7 +97,7 @@ const panel = {
     facts.add(clustered ? "Cluster" : "Class", [dot(group), short(group)]);
     if (samples.truth[i] >= 0) facts.add("True class", trueClass(i) + (isWrong(i) ? " (differs)" : ""));
     if (!clustered && !predicted) facts.add("Label", samples.given[i] ? "given" : "predicted");
-    facts.add("How sure", percent(samples.confidence[i]), samples.confidence[i]);
+    facts.add("Confidence", percent(samples.confidence[i]), samples.confidence[i]);
     if (other >= 0 && samples.lowConfidence[i]) facts.add("Could also be", [dot(other), short(other)]);
     facts.add("Unusual", samples.isOutlier[i] ? "yes" : "no", samples.outlier[i]);
     if (photos) facts.add("Size", `${data.sizes[2 * i]}×${data.sizes[2 * i + 1]} pixels`);

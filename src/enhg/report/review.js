@@ -12,14 +12,14 @@ function showReview() {
     .sort((a, b) => samples.outlier[b] - samples.outlier[a]);
   const title = (count, some, none) => (count ? some : none);
   document.querySelector("#review h2").textContent = `${Nouns} to check`;
-  $("low-confidence-title").textContent = title(data.lowConfidence, `The ${number(data.lowConfidence)} least sure`,
-    "None is less sure than the others");
+  $("low-confidence-title").textContent = title(data.lowConfidence, `The ${number(data.lowConfidence)} of lowest confidence`,
+    "All have the same confidence");
   $("low-confidence-about").textContent = title(data.lowConfidence,
-    `Wrong ${groupNouns} are more likely among these. The least sure come first.`, "");
+    `Wrong ${groupNouns} are more likely among these. The lowest confidence comes first.`, "");
   $("outliers-title").textContent = title(data.outliers, `${number(data.outliers)} unusual`, "None is unusual");
   $("outliers-about").textContent = title(data.outliers, `${Nouns} unlike all others, the most unusual first.`,
     "The least like the others come first.");
-  cards($("low-confidence"), ambiguous, "the least sure");
+  cards($("low-confidence"), ambiguous, "of lowest confidence");
   cards($("outliers"), outliers.slice(0, data.outliers ? MOST_UNUSUAL : 6), "unusual");
 }
 
@@ -28,7 +28,7 @@ function cards(home, ids, title) {
   const card = (i) => {
     const text = [make("b", { title: samples.name[i] }, samples.name[i]),
       make("span", { className: "in" }, dot(samples.group[i]), groupName(samples.group[i])),
-      make("span", {}, `${percent(samples.confidence[i])} sure`),
+      make("span", {}, `Confidence ${percent(samples.confidence[i])}`),
       make("small", {}, remarks(i).join("; "))];
     const button = make("button", { type: "button", className: "card" },
       shaped ? make("span", { className: "frame" }, picture(i, photos ? 128 : THUMB)) : null,

@@ -86,9 +86,10 @@ def self_representation(
         Bytes to use besides the samples and the result; None for half of the free memory. The
         Gram matrix (4 or 8 bytes times n_atoms²) is stored if it fits, which is faster; otherwise
         each block of samples computes the products it needs. The result is the same to the last
-        bit, on one machine and with one number of threads, for all budgets with room for the Gram
-        matrix and two blocks of 512 samples, and the same within `tol` for all others; so that
-        with None it may change in the last digits where free memory falls below that. Not counted
+        bit, on one machine, with one number of threads and one compiled code (that with Numba's
+        cache is not that without), for all budgets with room for the Gram matrix and two blocks of
+        512 samples, and the same within `tol` for all others; so that with None it may change in
+        the last digits where free memory falls below that. Not counted
         are the distinct samples, if some are equal, two square matrices per thread, of the order
         of the largest working set, and the samples in float64 where float32 does not reach `tol`.
         Working sets become large only with the norm loss, or with a small ridge or none.

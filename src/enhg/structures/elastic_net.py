@@ -40,8 +40,8 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     error_weight : "auto", float or None, default="auto"
         γₑ, the weight of sparse errors (errors of single features, an extension); None for ε = 0.
         "auto": 0.5 if `preprocessing_` is a `Whitening`, which amplifies errors of single features,
-        else None. Sparse errors take the square of the number of features in memory, and much time
-        if `gamma` is 30 or more.
+        else None. With the norm loss, sparse errors take the square of the number of features in
+        memory.
     preprocessing : str or transformer, default="auto"
         Applied to the samples first: "zero_mean", "unit", "whiten", "smooth", "lift", "none",
         "auto" (chosen from the samples, see `enhg.structures.choice.choose_preprocessing`) or a
