@@ -153,7 +153,7 @@ def choose_partition(graph: GraphLike, partitions: Mapping[Method, ArrayLike]) -
     checked = {name: checked_labels(labels, graph) for name, labels in partitions.items()}
     scores, information, summands = {}, {}, {}
     for name, labels in checked.items():
-        steps = Steps.of_partition(graph, labels)
+        steps = Steps.of_partition(graph, _by_first_member(labels))
         scores[name] = float(steps.modularity_of_clusters().sum())
         information[name], summands[name] = steps.information(), steps.summands()
     best = max(scores, key=scores.__getitem__)
@@ -164,6 +164,12 @@ def choose_partition(graph: GraphLike, partitions: Mapping[Method, ArrayLike]) -
 
     chosen = max(filter(is_near, checked), key=information.__getitem__)
     return Partition(checked[chosen], chosen, scores, information)
+
+
+def _by_first_member(labels: NDArray) -> NDArray:
+    """Number clusters by their first member, so that scores of equal partitions round alike."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]
 
 
 def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
