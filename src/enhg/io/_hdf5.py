@@ -137,8 +137,8 @@ def _check_chunks(item: Any) -> None:
 def _filters(item: Any) -> list[tuple[int, tuple[int, ...]]]:
     """Numbers and parameters of the filters of a dataset, in their order."""
     properties = item.id.get_create_plist()
-    found = [properties.get_filter(place) for place in range(properties.get_nfilters())]
-    return [(number, tuple(values)) for number, _, values, _ in found]
+    filters = map(properties.get_filter, range(properties.get_nfilters()))
+    return [(number, tuple(values)) for number, _, values, _ in filters]
 
 
 def _fits(item: Any, chunk: Any, kind: int, n_bytes: int) -> bool:
