@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._atomic import atomic_file, sweep
+from enhg._files import open_regular
 from enhg._npz import State, read_archive, write_archive
 from enhg._version import __version__
 from enhg.exceptions import InputError
@@ -139,9 +140,7 @@ class Computation:
         if self._folder is None:
             return None
         file = self._folder / f"{name}.npz"
-        if not file.is_file():  # also not a FIFO, which a reader would wait for
-            return None
-        with suppress(Exception), file.open("rb") as stream:  # arbitrary bytes raise anything
+        with suppress(Exception), open_regular(file) as stream:  # arbitrary bytes raise anything
             return read_archive(stream, _FORMAT, _VERSION)
         return None
 
