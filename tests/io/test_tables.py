@@ -115,7 +115,9 @@ def test_the_separator_is_seen_beside_names_of_many_lines(tmp_path, write_csv):
     assert samples.names[3] == "a;b;\n;3"
 
 
-@pytest.mark.parametrize("text", ["12," * 400_000 + "12", "1,2\n" * 1_200_000], ids=["wide", "long"])
+@pytest.mark.parametrize(
+    "text", ["12," * 400_000 + "12", "1,2\n" * 1_200_000], ids=["wide", "long"]
+)
 def test_tables_that_do_not_fit_in_memory(tmp_path, monkeypatch, refuses, text):
     """Their numbers take more memory than their text."""
     path = tmp_path / "a.csv"
