@@ -203,16 +203,6 @@ def test_parquet_text(tmp_path, refuses, kind, head):
     assert pa.default_memory_pool().max_memory() - before < 50_000_000
 
 
-def test_parquet_lists(tmp_path, refuses, monkeypatch):
-    path = tmp_path / "a.parquet"
-    values = pa.array(np.zeros(2_000_000, np.int8))
-    monkeypatch.setattr("enhg._files._SMALL_BYTES", 1_000_000)
-    lists = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
-    pq.write_table(pa.table({"X": lists}), path)
-    monkeypatch.setattr("enhg.io.parquet._list_rows", None)  # it is not read
-    refuses(lambda: read_samples(path), "column X", "0.002 GB")
-
-
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary("int8", "string")])
 def test_parquet_names_and_labels(tmp_path, kind):
     path = tmp_path / "a.parquet"

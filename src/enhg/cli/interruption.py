@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: one line, nothing left behind, and a prompt end also within compiled code.
+"""Ctrl-C, SIGTERM, SIGHUP: one line, nothing left, and a prompt end also within compiled code.
 
 Python handles a signal between two instructions of its main thread, which may be minutes away: the
 thread may be in compiled code, or wait for threads that are. The signal is therefore also written
