@@ -374,7 +374,12 @@ def test_no_space_left(tmp_path):
     assert subprocess.run([sys.executable, "-c", FIT, *arguments], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("content", [None, "", "{"])
+LISTS = '{"format": "enhg.Checkpoint", "version": 1, "enhg": "0", "arrays": [], "parameters": []}'
+
+
+@pytest.mark.parametrize(
+    "content", [None, "", "{", "[" * 100_000, LISTS], ids=lambda c: len(c or "")
+)
 def test_a_description_that_is_lost_is_named(tmp_path, content):
     self_representation(X, checkpoint=tmp_path)
     description = tmp_path / "representation" / "computation.json"

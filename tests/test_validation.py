@@ -218,7 +218,7 @@ def test_check_rng_accepts():
     assert isinstance(check_rng(None), np.random.RandomState)
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, 0, -1, -0.5, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, 0, -1, -0.5, np.inf, -np.inf, np.nan, 10**400])
 def test_check_positive_refuses(value):
     with pytest.raises(InputError, match="gamma must be a positive number, got") as caught:
         check_positive("gamma", value)
@@ -236,7 +236,7 @@ def test_check_positive_optional():
         check_positive("gamma", 0, optional=True)
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, -1, -1e-300, np.inf, np.nan])
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, -1, -1e-300, np.inf, np.nan, 10**400])
 def test_check_nonnegative_refuses(value):
     with pytest.raises(InputError, match="lam must be a number of at least 0, got"):
         check_nonnegative("lam", value)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._atomic import atomic_file, sweep
+from enhg._files import open_regular
 from enhg._npz import State, read_archive, write_archive
 from enhg._version import __version__
 from enhg.exceptions import InputError
@@ -139,9 +140,7 @@ class Computation:
         if self._folder is None:
             return None
         file = self._folder / f"{name}.npz"
-        if not file.is_file():  # also not a FIFO, which a reader would wait for
-            return None
-        with suppress(Exception), file.open("rb") as stream:  # arbitrary bytes raise anything
+        with suppress(Exception), open_regular(file) as stream:  # arbitrary bytes raise anything
             return read_archive(stream, _FORMAT, _VERSION)
         return None
 
@@ -238,9 +237,11 @@ def _is_computation(folder: Path) -> bool:
 def _read_description(folder: Path) -> dict[str, Any] | None:
     """The description of a computation; None if the folder does not have any."""
     file = folder / _DESCRIPTION
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         stored = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-        if isinstance(stored, dict) and stored.get("format") == _FORMAT:
+        if not isinstance(stored, dict) or stored.get("format") != _FORMAT:
+            return None
+        if all(isinstance(stored.get(part), dict) for part in ("parameters", "arrays")):
             return stored
     return None
 
@@ -252,9 +253,9 @@ def _difference(own: dict[str, Any], stored: dict[str, Any]) -> str:
     if stored.get("enhg") != own["enhg"]:
         return f"enhg {stored.get('enhg')}, while this is {own['enhg']}"
     for name, value in own["arrays"].items():
-        if stored.get("arrays", {}).get(name) != value:
+        if stored["arrays"].get(name) != value:
             return f"other {name}"
-    theirs = stored.get("parameters", {})
+    theirs = stored["parameters"]
     for name, value in own["parameters"].items():
         if theirs.get(name) != value:
             return f"{name} = {theirs.get(name)}, not {value}"

@@ -352,7 +352,9 @@ def check_fraction(name: str, value: object, *, open_interval: bool) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    if isinstance(value, int):  # which may be larger than any float
+        return not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, Real)
 
 
 def real_array(values: Any, name: str) -> Any:

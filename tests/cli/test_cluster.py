@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -248,3 +249,22 @@ def test_samples_are_scanned_by_the_reader_alone(run, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert calls
     assert set(calls) == {(True, True)}
+
+
+def test_images_of_the_user_among_the_thumbnails_stay(photos, run, fails):
+    """Also where OUT is the folder around them, and may be overwritten."""
+    mine = photos / "thumbnails"
+    mine.mkdir()
+    for number in range(12):
+        os.rename(photos / f"{number}.png", mine / f"{number}.png")
+    (mine / "mine.jpg").write_bytes((mine / "0.png").read_bytes())
+    line = ("-k", 2, "-o", photos, "--overwrite", "--no-cache")
+    assert "must not have the images in its folder thumbnails" in fails("cluster", mine, *line)
+    others = photos.with_name("others")
+    shutil.copytree(mine, others)
+    (mine / "000099.jpg").write_bytes(b"of an earlier run")
+    result = run("cluster", others, *line)
+    assert result.exit_code == 0, result.output
+    names = {file.name for file in mine.iterdir()}
+    assert {"mine.jpg", "0.png", "000000.jpg"} <= names
+    assert "000099.jpg" not in names

@@ -47,9 +47,11 @@ def start(out, kind="hurried", count=2**31 - 1):
 
 
 @pytest.mark.parametrize(
-    ("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
+    ("number", "word"),
+    [("SIGINT", "interrupted"), ("SIGTERM", "terminated"), ("SIGHUP", "terminated")],
 )
 def test_compiled_code_does_not_delay_the_end(tmp_path, number, word):
+    number = getattr(signal, number)  # Windows has no SIGHUP
     process = start(tmp_path / "some" / "out")
     began = time.monotonic()
     process.send_signal(number)
@@ -59,6 +61,19 @@ def test_compiled_code_does_not_delay_the_end(tmp_path, number, word):
     assert stderr == f"{word}: no results were written\n"
     assert stdout == "a checkpoint\n"
     assert os.listdir(tmp_path) == []
+
+
+def test_nohup(tmp_path):
+    """What ignores the signal from the start goes on when the terminal is closed."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which processes inherit
+    try:
+        process = start(tmp_path / "out", count=1_000_000)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert os.listdir(tmp_path) == ["out"]
 
 
 def test_a_process_that_may_take_its_time(tmp_path):

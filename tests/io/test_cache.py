@@ -89,9 +89,10 @@ def test_without_a_folder_nothing_is_kept(X, tmp_path, monkeypatch):
     assert not any(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(X, tmp_path):
+@pytest.mark.parametrize("name", ["file", "x" * 300])  # the second as one without permission
+def test_a_folder_that_cannot_be_used_is_no_error(X, tmp_path, name):
     (tmp_path / "file").touch()
-    structure, _ = fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path / "file")
+    structure, _ = fit_cached(ElasticNetHypergraph(preprocessing="zero_mean"), X, tmp_path / name)
     assert structure.graph_.n_vertices == 60
 
 

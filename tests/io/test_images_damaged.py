@@ -130,6 +130,29 @@ def test_decompression_bombs(tmp_path):
     assert reason(path) == "too large to decode safely: more than 89.5 megapixels; shrink it"
 
 
+def tiff(tile_type, tile_count, side):
+    """A TIFF file of 16×16 pixels in one tile of so many pixels in width and height."""
+    entries = [(256, 4, 16), (257, 4, 16), (258, 3, 8), (259, 3, 8), (262, 3, 1), (277, 3, 1)]
+    data = zlib.compress(bytes(256))
+    place = 8 + 2 + 12 * (len(entries) + 4) + 4
+    parts = [struct.pack("<HHII", tag, kind, 1, value) for tag, kind, value in entries]
+    parts += [struct.pack("<HHII", tag, tile_type, tile_count, side) for tag in (322, 323)]
+    parts += [struct.pack("<HHII", 324, 4, 1, place), struct.pack("<HHII", 325, 4, 1, len(data))]
+    head = b"II*\0" + struct.pack("<IH", 8, len(parts))
+    return head + b"".join(parts) + bytes(4) + data
+
+
+def test_tiles_that_are_larger_than_the_image(tmp_path):
+    path = tmp_path / "a.tif"
+    path.write_bytes(tiff(4, 1, 16))
+    (image,) = read_images([path], lambda image: image.size, min_side=8)
+    assert image.value == (16, 16)
+    path.write_bytes(tiff(4, 1, 40_000))
+    assert "too large to decode safely" in reason(path)
+    path.write_bytes(tiff(3, 2, 40_000 * 65_537))  # two numbers in place of one
+    assert reason(path)
+
+
 def test_limit_of_pixels_is_that_of_pillow(tmp_path, save_image, monkeypatch):
     path = save_image(tmp_path / "a.png", NOISE)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1600)

@@ -230,3 +230,18 @@ def test_survey_reports_progress(tmp_path, save_image):
     calls = []
     survey(list_images(tmp_path), progress=lambda *call: calls.append(call))
     assert calls == [(i, 5) for i in range(1, 6)]
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="no paths relative to a folder")
+def test_folders_whose_path_is_too_long(tmp_path, save_image):
+    save_image(tmp_path / "a.png", np.zeros((8, 8), np.uint8))
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=folder)
+        inner = os.open("d" * 250, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    listing = list_images(tmp_path)
+    assert listing.names == ("a.png",)
+    assert [image.reason for image in listing.skipped] == ["File name too long"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -305,6 +306,42 @@ def test_optional_files_of_an_earlier_run_are_removed(tmp_path):
         (out / "d" / "mine.txt").write_text("mine")
     left = sorted(path.relative_to(out).as_posix() for path in out.rglob("*"))
     assert left == ["a.csv", "c.csv", "d", "d/1.jpg", "d/mine.txt"]
+
+
+def write_moving(out, content):
+    """The folder of a run that was killed while its results were moved, with a list of files."""
+    moving = out / ".out.01234567.moving"
+    moving.mkdir(parents=True)
+    (moving / "a.txt").write_text("new")
+    (moving / ".stale.json").write_text(content)
+
+
+def test_only_files_of_the_results_are_removed(tmp_path):
+    """Whatever a folder of another origin names."""
+    out, mine = tmp_path / "out", tmp_path / "mine"
+    mine.mkdir()
+    for name in ("1", "2", "3"):
+        (mine / name).write_text("mine")
+    write_moving(out, json.dumps([str(mine / "1"), "../mine/2", "link/3", "old", "no", "\0", 4]))
+    (out / "link").symlink_to(mine)
+    (out / "old").write_text("old")
+    with output_folder(out, overwrite=True):
+        pass
+    assert sorted(os.listdir(mine)) == ["1", "2", "3"]
+    assert sorted(os.listdir(out)) == ["a.txt", "link"]
+
+
+@pytest.mark.parametrize("content", ["", "[", "5", '"a"', "[" * 100_000], ids=len)
+def test_a_damaged_list_of_files(tmp_path, content):
+    out = tmp_path / "out"
+    write_moving(out, content)
+    with output_folder(out, overwrite=True):
+        pass
+    assert os.listdir(out) == ["a.txt"]
+
+
+def test_the_root_of_the_file_system(refuses):
+    refuses(lambda: entered("/"), "must be a folder in another one", parameter="out")
 
 
 def test_a_link_to_itself(tmp_path, refuses):

@@ -113,3 +113,15 @@ def test_the_separator_is_seen_beside_names_of_many_lines(tmp_path, write_csv):
     samples = read_samples(write_csv(tmp_path, f"name,f\n{rows}"))
     assert samples.X.tolist() == [[i] for i in range(30)]
     assert samples.names[3] == "a;b;\n;3"
+
+
+@pytest.mark.parametrize(
+    "text", ["12," * 400_000 + "12", "1,2\n" * 1_200_000], ids=["wide", "long"]
+)
+def test_tables_that_do_not_fit_in_memory(tmp_path, monkeypatch, refuses, text):
+    """Their numbers take more memory than their text."""
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    monkeypatch.setattr("enhg._files.free_memory", lambda: 32_000_000)
+    monkeypatch.setattr("enhg.io.tables.csv.reader", None)  # it is not read
+    refuses(lambda: read_samples(path), "does not fit in memory")

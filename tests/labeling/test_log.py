@@ -67,12 +67,13 @@ def test_a_line_that_was_cut_off_is_dropped(path):
     assert lines(path) == [{"a": 1}, {"b": "some text"}]
 
 
-def test_other_images_and_damage_are_refused(path):
+@pytest.mark.parametrize("line", ["{broken", "[" * 100_000], ids=["cut", "nested"])
+def test_other_images_and_damage_are_refused(path, line):
     ActionLog(path, SUBJECT, START).close()
     with pytest.raises(InputError, match="other images"):
         ActionLog(path, {"images": 4}, START)
     with path.open("a") as stream:
-        stream.write("{broken\n")
+        stream.write(f"{line}\n")
     with pytest.raises(InputError, match="line 3 is damaged"):
         ActionLog(path, SUBJECT, START)
 

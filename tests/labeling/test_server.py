@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from digit_labels import N, act
 
 from enhg.labeling.export import Exporter
 from enhg.labeling.pictures import Pictures
-from enhg.labeling.server import make_app
+from enhg.labeling.server import _respond, make_app
 
 pytest.importorskip("httpx2", reason="needs httpx2")
 from starlette.testclient import TestClient
@@ -66,7 +68,7 @@ def test_what_the_page_needs(client, session):
 
 @pytest.mark.parametrize(
     "path", ["static/server.py", "static/..%2fserver.py", "static/%2e%2e/server.py", "picture/400",
-             "picture/-1", "picture/x", "static/", "nothing"],
+             "picture/-1", "picture/x", "static/", "nothing", f"picture/{'9' * 5000}", "preview/²"],
 )  # fmt: skip
 def test_nothing_else_is_served(client, path):
     assert get(client, path).status_code == 404
@@ -133,6 +135,23 @@ def test_what_is_not_json_or_too_long(client):
     for content in (b"{", b"\xff", b"[" + b"1," * 3_000_000):
         answer = client.post(f"/{TOKEN}/act", content=content, headers=headers)
         assert answer.status_code == 400
+
+
+def test_requests_that_the_end_cuts_off():
+    """As by Ctrl-C while a page waits; an exception would be printed with its traceback."""
+
+    async def hang():
+        yield b"{"
+        await asyncio.sleep(60)
+
+    async def cancelled():
+        request = SimpleNamespace(method="POST", stream=hang)
+        task = asyncio.create_task(_respond(None, request))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        return await task
+
+    assert asyncio.run(cancelled()).status_code == 503
 
 
 def test_export(client, session, tmp_path):

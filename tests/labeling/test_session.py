@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from threading import Event, Thread
 
 import numpy as np
@@ -13,6 +14,7 @@ from enhg.exceptions import InputError
 from enhg.labeling.actions import Action
 from enhg.labeling.content import session_state
 from enhg.labeling.predictions import Spreading, find_contradictions, strongest_links
+from enhg.labeling.session import LOG, LabelingSession, start_log
 
 NOBODY = np.array([], np.int64)
 
@@ -287,3 +289,13 @@ def test_threads_do_not_wait_for_each_other(session):
     threads[1].join(60)
     ended.set()
     assert not threads[1].is_alive()
+
+
+@pytest.mark.parametrize("rows", [[N], [-1], [0, 0], ["0"], 0, None])
+def test_a_log_of_other_rows_is_damaged(clustering, tmp_path, rows):
+    names = [str(row) for row in range(N)]
+    start_log(tmp_path, names, given=["a", *[""] * (N - 1)])
+    log = tmp_path / LOG
+    log.write_text(log.read_text().replace('[["a",[0]]]', json.dumps([["a", rows]])))
+    with pytest.raises(InputError, match="is damaged"):
+        LabelingSession(clustering, names, tmp_path)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: one line, nothing left behind, and a prompt end also within compiled code.
+"""Ctrl-C, SIGTERM, SIGHUP: one line, nothing left, and a prompt end also within compiled code.
 
 Python handles a signal between two instructions of its main thread, which may be minutes away: the
 thread may be in compiled code, or wait for threads that are. The signal is therefore also written
@@ -25,6 +25,9 @@ _MESSAGES = {
     signal.SIGINT: "interrupted: no results were written",
     signal.SIGTERM: "terminated: no results were written",
 }
+_HANGUP = getattr(signal, "SIGHUP", None)  # of a terminal that is closed; not on Windows
+if _HANGUP is not None:
+    _MESSAGES[_HANGUP] = _MESSAGES[signal.SIGTERM]
 
 _last_lines: list[Callable[[], None]] = []
 _hurried = Event()
@@ -32,12 +35,18 @@ _ending = Lock()
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM was sent to the process."""
+    """SIGTERM or SIGHUP, the number `signal`, was sent to the process."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.signal = signal.Signals(number)
 
 
 def watch_signals() -> None:
-    """Treat SIGTERM as Ctrl-C, and end the process soon after either of them."""
+    """Treat SIGTERM and SIGHUP as Ctrl-C, and end the process soon after any of them."""
     signal.signal(signal.SIGTERM, _raise)
+    if _HANGUP is not None and signal.getsignal(_HANGUP) == signal.SIG_DFL:  # not under nohup
+        signal.signal(_HANGUP, _raise)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -75,7 +84,7 @@ def last_line(print_line: Callable[[], None]) -> Iterator[None]:
 
 def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
     """The line of an interruption, and the exit status."""
-    number = signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT
+    number = error.signal if isinstance(error, Terminated) else signal.SIGINT
     return _MESSAGES[number], 128 + number
 
 
@@ -85,8 +94,8 @@ def end_in_order() -> None:
         sleep(60)  # the process ends meanwhile
 
 
-def _raise(*_: object) -> NoReturn:
-    raise Terminated
+def _raise(number: int, _: object) -> NoReturn:
+    raise Terminated(number)
 
 
 def _watch(reading: int) -> None:

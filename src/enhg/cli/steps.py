@@ -34,8 +34,16 @@ _UNSAVED_SECONDS = 60.0  # of a run before it writes a checkpoint that was not r
 _CONNECTION_SECONDS = 10
 
 _FOLDERS = ("folders", "contact-sheets")
-_OPTIONAL = ("suggestions.csv", "duplicates.csv", "skipped.csv", "thumbnails/*.jpg")
-"""Files that only some runs write."""
+_THUMBNAILS = "thumbnails"
+_OPTIONAL = (
+    *("suggestions.csv", "duplicates.csv", "skipped.csv"),
+    *(
+        f"{_THUMBNAILS}/{prefix}{'[0-9]' * n_digits}.jpg"
+        for prefix in ("", "fitted-")
+        for n_digits in (6, 7)
+    ),
+)
+"""Files that only some runs write; no other picture in the folder of thumbnails is one of them."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,12 @@ class Outputs:
             raise InputError(
                 f"{out}: must be outside of the folder of the images, {images}, where its pictures "
                 "would be taken for images by the next run",
+                parameter="out",
+            )
+        if images is not None and resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):
+            raise InputError(
+                f"{out}: must not have the images in its folder {_THUMBNAILS}, where the results "
+                f"would replace them, got {images}",
                 parameter="out",
             )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -34,6 +35,7 @@ _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 _TIFF_WIDTH, _TIFF_HEIGHT, _ORIENTATION = 0x0100, 0x0101, 0x0112
+_TIFF_TILE = (0x0142, 0x0143)
 # By the value of the EXIF orientation: the constants of PIL.Image.Transpose.
 _TURNS = {
     2: "FLIP_LEFT_RIGHT",
@@ -185,7 +187,7 @@ def _decode(file: IO[bytes], min_side: int) -> tuple[Image.Image, tuple[int, int
         shorter, longer = min_side, max(min_side, THUMBNAIL_SIDE)
         image.draft(None, (longer, shorter) if size[0] >= size[1] else (shorter, longer))
     limit = Image.MAX_IMAGE_PIXELS
-    if limit is not None and image.size[0] * image.size[1] > limit:
+    if limit is not None and max(prod(image.size), _tile_pixels(image)) > limit:
         raise OSError(_too_large(limit))
     image.load()
     turn = 1 if image.format == "TIFF" else _orientation(image)  # TIFF is turned by Pillow
@@ -197,6 +199,14 @@ def _decode(file: IO[bytes], min_side: int) -> tuple[Image.Image, tuple[int, int
     elif turn >= 5:
         size = size[::-1]
     return upright, size
+
+
+def _tile_pixels(image: Any) -> int:
+    """Pixels of a tile of a TIFF file, which are decoded whatever the size of the image."""
+    if image.format != "TIFF":
+        return 0
+    sides = [image.tag_v2.get(side, 0) for side in _TIFF_TILE]
+    return prod(sides) if all(isinstance(side, int) for side in sides) else 0
 
 
 def _is_gray(mode: str) -> bool:

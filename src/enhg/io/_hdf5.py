@@ -18,10 +18,15 @@ from enhg._files import file_size
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._entry import Entries, Entry
+from enhg.io._inflation import MARGIN, MOST_UNCHECKED, inflates_to
 
 _MARK = b"\x89HDF\r\n\x1a\n"
 _PLACES = (0, 512)  # MATLAB writes a text header of 512 bytes before the mark
 _MATLAB_CLASS = "MATLAB_class"
+
+# Numbers of filters that chunks pass on their way into a file.
+_DEFLATE, _SHUFFLE, _FLETCHER32, _SZIP, _NBIT, _SCALE_OFFSET = range(1, 7)
+_PACKERS = (_NBIT, _SCALE_OFFSET)
 
 
 def is_hdf5(stream: IO[bytes]) -> bool:
@@ -86,6 +91,7 @@ def _entry(h5py: Any, item: Any, largest: int) -> Entry:
 
 
 def _read(item: Any, is_matlab: bool) -> NDArray[Any]:
+    _check_chunks(item)
     array = np.asarray(item[()])
     return array.T if is_matlab else array
 
@@ -101,3 +107,48 @@ def _matlab_class(h5py: Any, item: Any) -> bytes | None:
     if attribute.shape != () or attribute.dtype.kind != "S":
         return None
     return bytes(item.attrs[_MATLAB_CLASS])
+
+
+# --- chunks ---------------------------------------------------------------------------------------
+
+
+def _check_chunks(item: Any) -> None:
+    """Require chunks that become no more than a chunk: the library decodes them to any size."""
+    if not item.chunks:
+        return
+    n_values, itemsize = prod(item.chunks), item.id.get_type().get_size()
+    filters = _filters(item)
+    for number, values in filters:
+        if number in _PACKERS and values[2:5:2] != (n_values, itemsize):
+            raise ValueError("a filter of other chunks")
+    sizes_change = [number not in (_SHUFFLE, _FLETCHER32, *_PACKERS) for number, _ in filters]
+    place = sizes_change.index(True) if any(sizes_change) else len(filters)
+    if any(number != _FLETCHER32 for number, _ in filters[place + 1 :]):
+        raise ValueError("values that are compressed more than once, or changed afterwards")
+    chunks: list[Any] = []
+    item.id.chunk_iter(chunks.append)
+    for chunk in chunks:
+        is_skipped = place == len(filters) or chunk.filter_mask >> place & 1
+        kind = 0 if is_skipped else filters[place][0]
+        if not _fits(item, chunk, kind, n_values * itemsize):
+            raise ValueError("a chunk that is larger than it should be")
+
+
+def _filters(item: Any) -> list[tuple[int, tuple[int, ...]]]:
+    """Numbers and parameters of the filters of a dataset, in their order."""
+    properties = item.id.get_create_plist()
+    filters = map(properties.get_filter, range(properties.get_nfilters()))
+    return [(number, tuple(values)) for number, _, values, _ in filters]
+
+
+def _fits(item: Any, chunk: Any, kind: int, n_bytes: int) -> bool:
+    """Whether a chunk that a filter of a kind has compressed becomes at most so many bytes."""
+    if chunk.size > 2 * n_bytes + MARGIN:
+        return False
+    if kind == _SZIP:
+        _, data = item.id.read_direct_chunk(chunk.chunk_offset)
+        return int.from_bytes(data[:4], "little") <= n_bytes + MARGIN
+    if kind == _DEFLATE and chunk.size > MOST_UNCHECKED:
+        _, data = item.id.read_direct_chunk(chunk.chunk_offset)
+        return inflates_to(data, n_bytes + MARGIN)
+    return True

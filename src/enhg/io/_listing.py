@@ -150,7 +150,7 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[tuple[Path, list[str
         for parent, folders, files in os.walk(starts.pop(0), onerror=on_error):
             entered = []
             for path in (Path(parent, name) for name in folders if not name.startswith(".")):
-                if path.is_symlink():
+                if os.path.islink(path):  # False where the path is too long, which the walk says
                     links.append(path)
                 elif _enter(path, visited):
                     entered.append(path.name)
@@ -173,9 +173,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _enter(folder: Path, visited: set[tuple[int, int] | None]) -> bool:
-    """Whether `folder` is met for the first time."""
+    """Whether `folder` is met for the first time, or cannot be looked at, which the walk says."""
     identity = _identity(folder)
-    if identity in visited:
+    if identity is not None and identity in visited:
         return False
     visited.add(identity)
     return True

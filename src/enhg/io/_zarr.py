@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -22,22 +23,28 @@ from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._base import kept_dtype, row_blocks
 from enhg.io._entry import Entries, Entry
+from enhg.io._inflation import MARGIN, MOST_UNCHECKED, inflates_to
 
 ZARR_SUFFIX = ".zarr"
 
 _ARRAY, _GROUP = ".zarray", ".zgroup"  # the metadata of format 2
 _NODE = "zarr.json"  # those of format 3
+_METADATA = (_ARRAY, _GROUP, _NODE, ".zattrs", ".zmetadata")
 _MAX_DEPTH = 8  # of groups in groups
+_SHARDS = "sharding_indexed"
 
 # Codecs whose decoding yields numbers and nothing else; those of format 3 may have a prefix.
 _CODECS = frozenset(
     {
         *("blosc", "zstd", "gzip", "zlib", "bz2", "lzma", "lz4", "snappy", "shuffle", "delta"),
         *("bytes", "endian", "transpose", "crc32c", "crc32", "adler32", "fletcher32"),
-        *("sharding_indexed", "packbits", "bitround", "quantize", "fixedscaleoffset", "astype"),
+        *(_SHARDS, "packbits", "bitround", "quantize", "fixedscaleoffset", "astype"),
     }
 )
 _PREFIX = "numcodecs."
+_COMPRESSORS = ("blosc", "zstd", "gzip", "zlib", "bz2", "lzma", "lz4", "snappy")
+_CHECKSUMS = ("crc32c", "crc32", "adler32", "fletcher32")
+_MOST_WIDENED = 8  # times that a codec can make a value larger that is none of the compressors
 
 
 def zarr_entries(path: Path) -> Entries:
@@ -63,7 +70,8 @@ def _collect(zarr: Any, folder: Path, name: str, entries: Entries) -> bool:
         entries[name] = _entry(zarr, folder, metadata)
         return True
     for inner in sorted(folder.iterdir()):
-        if inner.is_dir() and not inner.name.startswith("."):
+        # Not links, by which a group could be in itself.
+        if inner.is_dir() and not inner.is_symlink() and not inner.name.startswith("."):
             _collect(zarr, inner, f"{name}/{inner.name}".lstrip("/"), entries)
     return True
 
@@ -89,11 +97,12 @@ def _entry(zarr: Any, folder: Path, metadata: dict[str, Any]) -> Entry:
     if min(shape, default=0) < 0:
         raise ValueError(f"{folder.name} of shape {shape}")
     version = int(metadata["zarr_format"])
-    read = partial(_load, zarr, folder, version, dtype, _codecs(metadata))
+    chunk_bytes = dtype.itemsize * prod(_chunk_shape(metadata))
+    read = partial(_load, zarr, folder, version, dtype, _codecs(metadata), chunk_bytes)
     # Of samples, the type that they are read as.
     itemsize = (kept_dtype(dtype) if len(shape) > 1 and dtype.kind in "buif" else dtype).itemsize
-    extra = dtype.itemsize * prod(_chunk_shape(metadata))
-    return Entry(shape, dtype.kind, str(given), read, itemsize, _stored(folder), extra)
+    stored = sum(os.stat(file).st_size for file in _files(folder))
+    return Entry(shape, dtype.kind, str(given), read, itemsize, stored, chunk_bytes)
 
 
 def _chunk_shape(metadata: dict[str, Any]) -> tuple[int, ...]:
@@ -106,42 +115,67 @@ def _chunk_shape(metadata: dict[str, Any]) -> tuple[int, ...]:
     return shape
 
 
-def _stored(folder: Path) -> int:
-    """Bytes of the files of an array; the library would wait for a FIFO among them."""
-    total = 0
-    for parent, _, files in os.walk(folder):
-        for name in files:
-            status = os.stat(os.path.join(parent, name))
-            if not S_ISREG(status.st_mode):
-                raise NotRegularError(status.st_mode)
-            total += status.st_size
-    return total
+def _files(folder: Path) -> Iterator[str]:
+    """Files of an array; the library would wait for a FIFO among them, and follow links."""
+    for parent, folders, names in os.walk(folder):
+        if links := [name for name in folders if os.path.islink(os.path.join(parent, name))]:
+            raise ValueError(f"{links[0]} is a link to a folder, which is never followed")
+        for name in names:
+            mode = os.stat(os.path.join(parent, name)).st_mode
+            if not S_ISREG(mode):
+                raise NotRegularError(mode)
+            yield os.path.join(parent, name)
 
 
-def _codecs(metadata: Any) -> set[str]:
-    """Names of all codecs, also of those inside others."""
-    names = set()
-    codecs = [metadata.get("compressor"), *(metadata.get("filters") or ())]
+def _codecs(metadata: Any) -> list[str]:
+    """Names of all codecs in the order of encoding, those inside others after these."""
+    names = []
+    codecs = [*(metadata.get("filters") or ()), metadata.get("compressor")]
     for part in ("codecs", "index_codecs"):
         codecs += metadata.get(part) or ()
     for codec in codecs:
         if isinstance(codec, str):
-            names.add(codec.removeprefix(_PREFIX))
+            names.append(codec.removeprefix(_PREFIX))
         elif codec is not None:
             name = str(codec.get("id", codec.get("name")))
-            names.add(name.removeprefix(_PREFIX))
-            names |= _codecs(codec.get("configuration") or {})
+            names.append(name.removeprefix(_PREFIX))
+            names += _codecs(codec.get("configuration") or {})
     return names
 
 
-def _load(zarr: Any, folder: Path, version: int, dtype: np.dtype, codecs: set[str]) -> NDArray[Any]:
+def _check_chunks(folder: Path, codecs: list[str], chunk_bytes: int) -> None:
+    """Require chunks that become no more than a chunk: the library decodes them to any size."""
+    places = [place for place, codec in enumerate(codecs) if codec in _COMPRESSORS]
+    if not places:
+        return
+    # The codecs of the index of shards follow those of their chunks.
+    after = [] if _SHARDS in codecs else codecs[places[0] + 1 :]
+    if len(places) > 1 or not set(after) <= {*_CHECKSUMS}:
+        raise ValueError("values that are compressed more than once, or changed afterwards")
+    if _SHARDS in codecs:
+        return
+    codec, most = codecs[places[0]], _MOST_WIDENED * chunk_bytes + MARGIN
+    for file in _files(folder):
+        size = os.path.getsize(file)
+        if os.path.basename(file) in _METADATA or (
+            codec in ("zlib", "gzip") and size <= MOST_UNCHECKED
+        ):
+            continue
+        if size > most or not inflates_to(read_regular(file), most, codec):
+            raise ValueError("a chunk that is larger than it should be")
+
+
+def _load(
+    zarr: Any, folder: Path, version: int, dtype: np.dtype, codecs: list[str], chunk_bytes: int
+) -> NDArray[Any]:
     """Read whole chunks, some rows at a time, into one array of the type that samples have."""
-    if unsafe := codecs - _CODECS:
+    if unsafe := set(codecs) - _CODECS:
         raise InputError(
             f"{folder}: codecs must be known to hold only numbers, got {', '.join(sorted(unsafe))}"
         )
     if dtype.kind not in "buifU":
         raise InputError(f"{folder}: must hold numbers or text, got {dtype}, which is never loaded")
+    _check_chunks(folder, codecs, chunk_bytes)
     stored = zarr.open_array(store=str(folder), mode="r", zarr_format=version)
     if stored.dtype != dtype:
         raise ValueError(f"values of type {stored.dtype} in place of {dtype}")

@@ -67,7 +67,7 @@ def _beside(path: Path, entries: Entries, count: int) -> tuple[list[str], dict[s
     with readable(path):
         entry = entries.get("names")
         if entry is not None and entry.kind == "U" and entry.shape == (count,):
-            names = entry.load(_where(path, "names")).tolist()
+            names = [str(name) for name in entry.load(_where(path, "names"))]
         entry = entries.get("recipe")
         if entry is not None and entry.kind == "U" and entry.shape == ():
             recipe = json.loads(str(entry.load(_where(path, "recipe"))))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from enhg._checkpoint import CheckpointLike, digest
+from enhg._files import open_regular
 from enhg._npz import read_archive, saved_parameters, write_archive
 from enhg._progress import Progress
 from enhg._version import __version__
@@ -52,13 +53,13 @@ def fit_cached(
     if folder is None:
         return structure.fit(X, progress=progress, checkpoint=checkpoint), False
     file = folder / f"structure-{_fingerprint(structure, X)}.npz"
-    if file.is_file():  # not a FIFO, which a reader would wait for
-        with suppress(Exception):  # on arbitrary bytes the readers raise almost any exception
-            with file.open("rb") as stream:
-                stored = ElasticNetHypergraph.from_state(read_archive(stream, _FORMAT, _VERSION))
-            stored.set_params(n_jobs=structure.n_jobs, memory_budget=structure.memory_budget)
+    with suppress(Exception):  # on arbitrary bytes the readers raise almost any exception
+        with open_regular(file) as stream:
+            stored = ElasticNetHypergraph.from_state(read_archive(stream, _FORMAT, _VERSION))
+        stored.set_params(n_jobs=structure.n_jobs, memory_budget=structure.memory_budget)
+        with suppress(OSError):  # of another user
             file.touch()
-            return stored, True
+        return stored, True
     structure.fit(X, progress=progress, checkpoint=checkpoint)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

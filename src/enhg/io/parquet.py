@@ -42,9 +42,15 @@ def read_parquet(path: Path, key: str | None) -> Samples:
     """Read the samples of a Parquet file, batch by batch; see `enhg.io.read_samples`."""
     arrow, parquet = require("pyarrow", "large"), require("pyarrow.parquet", "large")
     with readable(path), open_regular(path) as stream:
+        # Text as numbers of distinct texts: of these, many rows could be one.
+        texts = [
+            field.name for field in parquet.read_schema(stream)
+            if _is_text(arrow, _plain_type(arrow, field.type))
+        ]  # fmt: skip
         file = parquet.ParquetFile(
-            stream, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
-        )
+            stream, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True,
+            read_dictionary=texts,
+        )  # fmt: skip
         n_rows = file.metadata.num_rows
         if not n_rows:
             raise InputError(f"{path}: the table must hold at least one sample, got no rows")
@@ -52,8 +58,11 @@ def read_parquet(path: Path, key: str | None) -> Samples:
         check_size(n_rows * (_ROW_BYTES + 8 * len(layout.features)), file_size(stream), str(path))
         names = [str(row) for row in range(n_rows)]
         if layout.name is not None:
-            names = ["" if name is None else str(name) for name in _cells(file, layout.name)]
-        labels = None if layout.label is None else _as_labels(_cells(file, layout.label))
+            cells = _cells(path, file, layout.name, file_size(stream))
+            names = ["" if name is None else str(name) for name in cells]
+        labels = None
+        if layout.label is not None:
+            labels = _as_labels(_cells(path, file, layout.label, file_size(stream)))
         if layout.lists is not None:
             X = _read_lists(path, arrow, file, layout.lists, file_size(stream))
         else:
@@ -140,8 +149,25 @@ def _batches(file: Any, heads: list[str]) -> Iterator[tuple[slice, dict[str, Any
         raise ValueError(f"{stop} rows in place of {metadata.num_rows}")
 
 
-def _cells(file: Any, head: str) -> list[Any]:
-    return [cell for _, columns in _batches(file, [head]) for cell in columns[head].to_pylist()]
+def _cells(path: Path, file: Any, head: str, stored: int) -> list[Any]:
+    """The cells of a column of names or labels; cells of equal text are one object."""
+    where = f"{path}: column {head}"
+    # Not the size of this column: pyarrow ends the process where its metadata are damaged.
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    check_size(sum(group.total_byte_size for group in groups), stored, where)
+    cells: list[Any] = []
+    n_letters = 0
+    for _, columns in _batches(file, [head]):
+        column = columns[head]
+        if hasattr(column, "dictionary"):
+            distinct, places = column.dictionary.to_pylist(), column.indices.to_pylist()
+            batch = [None if place is None else distinct[place] for place in places]
+            n_letters += sum(len(cell) for cell in batch if isinstance(cell, str))
+            check_size(n_letters, stored, where)
+        else:
+            batch = column.to_pylist()
+        cells += batch
+    return cells
 
 
 def _read_lists(path: Path, arrow: Any, file: Any, head: str, stored: int) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from enhg._atomic import LockedError, atomic_file, locked, temporary
 from enhg._files import resolved
 from enhg.exceptions import InputError
 from enhg.io._base import Skipped, reason
+from enhg.io._listing import is_inside
 from enhg.io.tables import guarded
 
 CHECKPOINT = ".checkpoint"
@@ -191,6 +192,10 @@ def _leftover(target: Path) -> re.Pattern[str]:
 
 
 def _check_target(target: Path, overwrite: bool, new: Sequence[str]) -> None:
+    if not target.name:
+        raise InputError(
+            f"{target}: must be a folder in another one, got the root", parameter="out"
+        )
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: must be a folder, got a file")
     held = os.listdir(target) if target.exists() else ()
@@ -246,9 +251,24 @@ def _move(folder: Path, target: Path) -> None:
             there.mkdir(exist_ok=True)
         elif item != folder / _STALE:
             item.replace(there)
-    for name in json.loads((folder / _STALE).read_text(encoding="ascii")):
-        (target / name).unlink(missing_ok=True)
+    for file in _stale_files(folder, target):
+        file.unlink(missing_ok=True)
     shutil.rmtree(folder)
+
+
+def _stale_files(folder: Path, target: Path) -> list[Path]:
+    """Files that the list in `folder` names, as far as they are in `target`.
+
+    After a crash of the machine the list may be damaged, and a folder of another origin may name
+    any file in it.
+    """
+    names: Any = None
+    with suppress(ValueError, RecursionError):
+        names = json.loads((folder / _STALE).read_text(encoding="ascii"))
+    if not isinstance(names, list):
+        return []
+    files = [target / name for name in names if isinstance(name, str)]
+    return [file for file in files if file.is_file() and is_inside(file.parent, target)]
 
 
 @contextmanager

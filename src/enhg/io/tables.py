@@ -27,6 +27,10 @@ NAME_HEADS = frozenset(NAME_PREFERENCE)
 
 _Row = tuple[int, list[str]]
 
+_DELIMITERS = "\t;,"
+_CELL_BYTES = 250  # of a cell of the line that is read; measured, on one line of 3 000 000 cells
+_NUMBER_BYTES = 16  # of a number, in its row and in the array of all
+
 # What spreadsheets run as a formula: also after spaces, and in full width.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 # What a cell cannot hold as it is: line breaks and other control characters, half characters,
@@ -92,11 +96,22 @@ def read_rows(path: Path) -> Iterator[_Row]:
         file.seek(0)
         encoding = "utf-16" if wide else "utf-8-sig"
         stream = TextIOWrapper(file, encoding, errors="surrogateescape", newline="")
-        delimiter = _delimiter(list(islice(_lines(path, stream), 20)))
+        start = list(islice(_lines(path, stream), 20))
+        _check_memory(path, start, file_size(file))
+        delimiter = _delimiter(start)
         stream.seek(0)
         reader = csv.reader(_lines(path, stream), delimiter=delimiter)
         for cells in reader:
             yield reader.line_num, cells
+
+
+def _check_memory(path: Path, start: list[str], stored: int) -> None:
+    """Refuse a table that does not fit in memory, by the cells of its first lines."""
+    n_cells = [max(line.count(delimiter) for delimiter in _DELIMITERS) + 1 for line in start]
+    letters = sum(map(len, start))
+    total = stored * sum(n_cells) // max(letters, 1)
+    largest = max(n_cells, default=0)
+    check_size(_CELL_BYTES * largest + _NUMBER_BYTES * total, stored, str(path))
 
 
 def _lines(path: Path, stream: Iterable[str]) -> Iterator[str]:
@@ -157,7 +172,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 def _delimiter(lines: list[str]) -> str:
     """First delimiter that splits all lines into one number of cells, else the most frequent."""
-    for delimiter in "\t;,":
+    for delimiter in _DELIMITERS:
         with suppress(csv.Error):  # a line that it does not split is too long for a cell
             widths = [len(cells) for cells in csv.reader(lines, delimiter=delimiter) if cells]
             distinct = {*(widths[:-1] or widths)}  # the last may be cut in a cell

@@ -79,7 +79,7 @@ class ActionLog:
         for number, line in enumerate(content[:end].splitlines(), start=1):
             try:
                 lines.append(json.loads(line))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{self.path}: line {number} is damaged") from error
         return lines
 

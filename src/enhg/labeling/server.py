@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from asyncio import CancelledError
 from collections.abc import Callable
 from functools import partial
 from hmac import compare_digest
@@ -67,8 +68,8 @@ def make_app(
         ("content", pages.content, "GET"),
         ("state", pages.state, "GET"),
         ("next", pages.next, "GET"),
-        ("picture/{row:int}", pages.picture, "GET"),
-        ("preview/{row:int}", pages.preview, "GET"),
+        ("picture/{row}", pages.picture, "GET"),
+        ("preview/{row}", pages.preview, "GET"),
         ("act", pages.act, "POST"),
         ("export", pages.export, "POST"),
     ]
@@ -120,6 +121,13 @@ class _Guard:
 
 
 async def _respond(handler: Handler, request: Request) -> Response:
+    try:
+        return await _answer(handler, request)
+    except CancelledError:  # at the end of the server, of which uvicorn would print a traceback
+        return _error("enhg label has ended", 503)
+
+
+async def _answer(handler: Handler, request: Request) -> Response:
     body = None
     if request.method == "POST":
         try:
@@ -192,9 +200,11 @@ class _Pages:
         return self._picture(request, self.pictures.large)
 
     def _picture(self, request: Request, draw: Callable[[int], tuple[bytes, str]]) -> Response:
-        row = request.path_params["row"]
-        if row >= len(self.session.names):
-            raise FileNotFoundError(f"there is no image {row}")
+        given, count = request.path_params["row"], len(self.session.names)
+        # As many digits as the largest row has: Python refuses thousands of them.
+        row = int(given) if given.isdecimal() and len(given) <= len(str(count)) else count
+        if row >= count:
+            raise FileNotFoundError(f"there is no image {given[:20]}")
         content, kind = draw(row)
         return Response(
             content, media_type=kind, headers={"Cache-Control": "private, max-age=3600"}

@@ -81,7 +81,8 @@ class LabelingSession:
             self.history = [self._progress()]
             self.snapshot = Snapshot(self, self.answers, 0)
             for number, (name, rows) in enumerate(first["given"]):
-                self._apply(Action(f"given {number}", "name", tuple(rows), name, origin="given"))
+                given = {"key": f"given {number}", "kind": "name", "rows": rows, "label": name}
+                self._apply(Action.from_json({**given, "origin": "given"}, len(self.names)))
             for line in actions:
                 self._apply(Action.from_json(line, len(self.names)))
         except (KeyError, TypeError, ValueError) as error:

@@ -1,0 +1,69 @@
+"""Sizes of compressed data, found without decoding it to any size."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from typing import Any
+
+MARGIN = 4096
+"""Bytes of headers and checksums beside values."""
+MOST_UNCHECKED = 100_000
+"""Bytes of deflate that become 100 MB at most, and need no check."""
+
+_STEP = 1 << 20
+_ANY_HEADER = 47  # zlib and gzip
+_DECODERS = {
+    "zlib": lambda: zlib.decompressobj(_ANY_HEADER),
+    "gzip": lambda: zlib.decompressobj(_ANY_HEADER),
+    "bz2": bz2.BZ2Decompressor,
+    "lzma": lzma.LZMADecompressor,
+}
+_JOINED = {"gzip": b"\x1f\x8b", "bz2": b"BZh", "lzma": b"\xfd7zXZ"}  # starts of parts that follow
+_ZSTD_MARK = b"\x28\xb5\x2f\xfd"
+
+
+def inflates_to(data: bytes, most: int, codec: str = "zlib") -> bool:
+    """Whether compressed data becomes at most so many bytes.
+
+    Parameters
+    ----------
+    data : bytes
+    most : int
+    codec : str, default="zlib"
+        Name in Zarr: zlib, gzip, bz2, lzma, blosc, lz4 or zstd; others are not known, and fit.
+
+    Raises
+    ------
+    Exception
+        Of the decoder, if the data are damaged.
+    """
+    if codec in ("blosc", "lz4"):  # which allocate what the header says
+        at = 4 if codec == "blosc" else 0
+        return int.from_bytes(data[at : at + 4], "little") <= most
+    if codec == "zstd":
+        return _zstd_size(data) <= most
+    total = 0
+    while codec in _DECODERS and data and total <= most:
+        decoder: Any = _DECODERS[codec]()
+        part = b"first"
+        while total <= most and not decoder.eof and part:
+            part = decoder.decompress(data, _STEP)
+            data = decoder.unconsumed_tail if codec in ("zlib", "gzip") else b""
+            total += len(part)
+        rest = decoder.unused_data
+        data = rest if rest.startswith(_JOINED.get(codec, b"-")) else b""
+    return total <= most
+
+
+def _zstd_size(data: bytes) -> int:
+    """Bytes of a frame of Zstandard, at most 32 768 for each byte where it does not say."""
+    if data[:4] != _ZSTD_MARK or len(data) < 6:
+        raise ValueError("not Zstandard")
+    kind, is_single = data[4] >> 6, data[4] >> 5 & 1
+    length = (is_single, 2, 4, 8)[kind]
+    if not length:
+        return 32_768 * len(data)
+    at = 5 + (not is_single) + (0, 1, 2, 4)[data[4] & 3]
+    return int.from_bytes(data[at : at + length], "little") + (256 if length == 2 else 0)
