@@ -71,7 +71,9 @@ class Dictionary:
 
     def split(self, rows: SolvedRows) -> SolvedRows:
         """Return rows over the explicit dictionary as rows over this one."""
-        return rows.split(len(self.atoms), self.error_weight) if self.error_weight else rows
+        if not self.error_weight:
+            return rows
+        return rows.split(len(self.atoms), length_of_unit_atoms(self.atoms, self.error_weight))
 
 
 def solve_block(
@@ -192,8 +194,14 @@ def without_copies(excluded: NDArray, counts: NDArray) -> NDArray:
 
 def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
     """Return the atoms [A, I/γₑ]."""
+    length = length_of_unit_atoms(atoms, error_weight)
+    return np.vstack([atoms, length * np.eye(atoms.shape[1], dtype=atoms.dtype)])
+
+
+def length_of_unit_atoms(atoms: NDArray, error_weight: float) -> float:
+    """Return 1/γₑ in the precision of the atoms."""
     own = atoms.dtype.type
-    return np.vstack([atoms, np.eye(atoms.shape[1], dtype=own) / own(error_weight)])
+    return float(own(1) / own(error_weight))
 
 
 def row_norms(X: NDArray) -> NDArray:

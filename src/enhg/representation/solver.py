@@ -13,7 +13,7 @@ from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
 from enhg.exceptions import Advised, InputError, warn_not_converged
-from enhg.representation._blocks import with_unit_atoms, without_copies
+from enhg.representation._blocks import length_of_unit_atoms, with_unit_atoms, without_copies
 from enhg.representation._copies import Copies, expand
 from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
@@ -175,7 +175,7 @@ def self_representation(
                 blocks = _with_candidates(blocks, n_candidates, parts, team)
             solved = _solve(blocks, engine, parts, _of_all(report, len(samples)))
     if error_weight is not None and not blocks.error_weight:
-        solved = solved.split(len(copied.distinct), error_weight)
+        solved = solved.split(len(columns), length_of_unit_atoms(columns, error_weight))
     solved = expand(solved, copies, copied, excluded=dictionary is None)
     _warn_of_large_certificates(solved.certificate, tol)
     representation = Representation(
