@@ -222,6 +222,31 @@ def _dimensions_message(name: str, shape: tuple[int, ...]) -> str:
     return message
 
 
+def range_of_products(X: NDArray) -> tuple[float, float]:
+    """Bounds on the largest entry of a row: between them its type has sums of products."""
+    limits = np.finfo(X.dtype)
+    margin = float(X.shape[1]) / limits.eps
+    return float(np.sqrt(limits.tiny * margin)), float(np.sqrt(limits.max / margin))
+
+
+def out_of_range(X: NDArray) -> NDArray:
+    """Rows, other than zeros, whose largest entry is not within `range_of_products`."""
+    low, high = range_of_products(X)
+    largest = np.maximum(X.max(axis=1), -X.min(axis=1))
+    return np.flatnonzero((largest > 0) & ~((low < largest) & (largest < high)))
+
+
+def check_range(X: NDArray, name: str) -> None:
+    """Require samples in float64 whose products are within its range."""
+    rows = out_of_range(X)
+    if len(rows):
+        raise InputError(
+            f"{name} must have products within the range of float64, got a largest entry of "
+            f"{np.abs(X[rows[0]]).max():g} in row {rows[0]}; scale the samples first",
+            parameter=name,
+        )
+
+
 def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
     """Set `n_features_in_` and `feature_names_in_` if `reset`; otherwise require those of `fit`.
 

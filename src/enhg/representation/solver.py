@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
-from enhg._validation import check_positive, check_samples, check_whole
+from enhg._validation import (
+    check_positive,
+    check_range,
+    check_samples,
+    check_whole,
+    out_of_range,
+    range_of_products,
+)
 from enhg.exceptions import Advised, InputError, warn_not_converged
 from enhg.representation._blocks import length_of_unit_atoms, with_unit_atoms, without_copies
 from enhg.representation._copies import Copies, expand
@@ -288,9 +295,7 @@ def _within_range(
     Every sample that is not zero counts: where products of small ones became zero, their solutions
     would be those of other samples.
     """
-    limits = np.finfo(samples.dtype)
-    margin = float(samples.shape[1]) / limits.eps
-    low, high = np.sqrt(limits.tiny * margin), np.sqrt(limits.max / margin)
+    low, high = range_of_products(samples)
     if error_weight is not None and not low < 1 / error_weight < high:
         if samples.dtype == np.float64:
             raise InputError(
@@ -300,18 +305,10 @@ def _within_range(
             )
         return _within_range(*_in_float64(samples, atoms), error_weight)
     for name, A in {"X": samples, "dictionary": atoms}.items():
-        largest = np.maximum(A.max(axis=1), -A.min(axis=1))
-        outside = np.flatnonzero((largest > 0) & ~((low < largest) & (largest < high)))
-        if len(outside) == 0:
-            continue
-        if samples.dtype == np.float32:
+        if samples.dtype == np.float64:
+            check_range(A, name)
+        elif len(out_of_range(A)):
             return _within_range(*_in_float64(samples, atoms), error_weight)
-        row = outside[0]
-        raise InputError(
-            f"{name} must have products within the range of float64, got a largest entry of "
-            f"{largest[row]:g} in row {row}; scale the samples first",
-            parameter=name,
-        )
     return samples, atoms
 
 
