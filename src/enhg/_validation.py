@@ -79,8 +79,10 @@ def check_samples(
 
 
 def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:
-    """Refuse a masked array with masked entries, which NumPy would take for numbers."""
-    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
+    """Refuse masked entries of an array or of a list of rows: NumPy takes them for numbers."""
+    arrays = values if isinstance(values, list | tuple) else [values]
+    masked = (array for array in arrays if isinstance(array, np.ma.MaskedArray))
+    if count := sum(int(np.ma.count_masked(array)) for array in masked):
         raise InputError(
             f"{name} must hold a number everywhere, got {count} masked entries; replace them, for "
             "example by filled()",
