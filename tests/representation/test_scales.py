@@ -47,6 +47,19 @@ def in_long_double(X, Z, penalties, A=None):
     return (np.maximum(off, 0) / a).max(axis=1)
 
 
+@pytest.mark.parametrize("loss", ["squared", "norm"])
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(np.float64, 1e9), (np.float64, 1e100), (np.float32, 1e6)]
+)
+def test_certificates_of_samples_that_correlate_by_rounding_only(dtype, scale, loss):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0]
+    X = (scale * Q).astype(dtype)
+    result = represent(X, lam=1, loss=loss)
+    assert result.coefficients.nnz == 0
+    penalties = result.l1_penalty, result.ridge_penalty
+    assert in_long_double(X, result.coefficients, penalties).max() <= result.certificate.max() == 0
+
+
 SCALES = {np.float64: (1e-140, 1e-30, 1e30, 1e140), np.float32: (1e-30, 1e-12, 1e12, 1e30)}
 
 

@@ -258,14 +258,20 @@ def _open_block(
     if dictionary.error_weight:
         largest = np.maximum(samples.max(axis=1), -samples.min(axis=1)).astype(np.float64)
         critical = np.maximum(critical, largest / dictionary.error_weight)
-    norms = row_norms(samples)
+    norms, orthogonal = row_norms(samples), np.zeros(len(samples), bool)
     if problem.gamma_scale == "relative" and not dictionary.error_weight:
-        critical[_orthogonal(critical, norms, correlations, dictionary)] = 0
+        orthogonal = _orthogonal(critical, norms, correlations, dictionary)
+        critical[orthogonal] = 0
     capacity, kept = min(m, FIRST_CAPACITY), min(m, KEPT_PRODUCTS)
-    return block_at_zero(
+    block = block_at_zero(
         samples, excluded, critical, norms, problem, correlations, capacity,
         n_kept=0 if len(dictionary.gram) else kept, errors=dictionary.error_weight > 0,
     )  # fmt: skip
+    # Of samples that correlate by rounding only, z = 0 is optimal from its bound on.
+    error = (_ORTHOGONAL + samples.shape[1] + 2) * np.finfo(samples.dtype).eps
+    bounds = error * float(dictionary.norms.max()) * norms[orthogonal]
+    block.l1[orthogonal] = np.maximum(block.l1[orthogonal], bounds)
+    return block
 
 
 def block_at_zero(

@@ -145,7 +145,7 @@ def self_representation(
     z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1 (unit-length samples), so that the paper's
     γ = 0.18 on the absolute scale gives z = 0 for every sample. On the relative scale, a sample
     whose correlations |xⱼᵀxᵢ| are all at most 4ε‖xⱼ‖‖xᵢ‖, with ε the precision of the data, counts
-    as orthogonal to the others and has z = 0.
+    as orthogonal to the others and has z = 0; its l1 penalty is at least their rounding.
 
     Examples
     --------
