@@ -110,6 +110,7 @@ def test_samples_and_dictionary_of_other_scales(dtype, error_weight):
         assert in_long_double(X, result.coefficients, penalties, A).max() <= 2 * TOL
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -117,7 +118,9 @@ def test_samples_and_dictionary_of_other_scales(dtype, error_weight):
         ({"row": 1e160}, r"X must .* got a largest entry of \S*e\+159 in row 7; scale"),
         ({"gamma": 1e308, "gamma_scale": "absolute", "row": 1e-3, "loss": "norm"}, "gamma must"),
         ({"gamma": 1e308, "row": 1e-100}, r"gamma must give l1 penalties within .* got 1e\+308"),
+        ({"gamma": 1e-300, "row": 1e100}, r"gamma must give l1 penalties within .* gives inf"),
         ({"lam": 1e308, "row": 1e100}, r"lam must give ridge penalties within .* got 1e\+308"),
+        ({"lam": 1e300, "gamma": 1e15, "row": 1e20, "loss": "norm"}, "lam must give ridge"),
         ({"error_weight": 1e200, "row": 1}, "error_weight must be within"),
     ],
     ids=str,
