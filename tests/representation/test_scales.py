@@ -60,6 +60,11 @@ def test_certificates_of_samples_that_correlate_by_rounding_only(dtype, scale, l
     assert in_long_double(X, result.coefficients, penalties).max() <= result.certificate.max() == 0
 
 
+def test_the_penalty_of_samples_that_correlate_with_nothing_is_that_of_gamma():
+    result = represent(1e9 * np.eye(5), gamma=20, lam=1)
+    np.testing.assert_array_equal(result.l1_penalty, 1 / 20)
+
+
 SCALES = {np.float64: (1e-140, 1e-30, 1e30, 1e140), np.float32: (1e-30, 1e-12, 1e12, 1e30)}
 
 

@@ -260,7 +260,7 @@ def _open_block(
         critical = np.maximum(critical, largest / dictionary.error_weight)
     norms, orthogonal = row_norms(samples), np.zeros(len(samples), bool)
     if problem.gamma_scale == "relative" and not dictionary.error_weight:
-        orthogonal = _orthogonal(critical, norms, correlations, dictionary)
+        orthogonal = (critical > 0) & _orthogonal(critical, norms, correlations, dictionary)
         critical[orthogonal] = 0
     capacity, kept = min(m, FIRST_CAPACITY), min(m, KEPT_PRODUCTS)
     block = block_at_zero(
