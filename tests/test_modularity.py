@@ -146,6 +146,17 @@ def test_more_components_than_clusters_are_merged():
     assert len(np.unique(labels)) == 3
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_hyperedge_weights_of_many_magnitudes(k):
+    """Products of the volumes of two clusters are below the range of float64."""
+    edges = [[2 * i, 2 * i + 1] for i in range(10)]
+    graph = Hypergraph.from_edges(edges, weights=10.0 ** np.linspace(-198, -15, 10))
+    labels = partition_by_modularity(graph, k, oversampling=2, random_state=0)
+    assert len(np.unique(labels)) == k
+    assert np.isfinite(step_information(graph, labels))
+
+
 def test_same_seed_same_partition():
     X = make_blobs(120, 20, centers=4, random_state=0)[0]
     graph = ElasticNetHypergraph(preprocessing="zero_mean").fit(X).graph_

@@ -344,3 +344,12 @@ def test_new_samples_are_not_copied_again(form):
     samples = check_samples(given)
     assert kept_samples(samples, given) is samples
     assert not samples.flags.writeable
+
+
+@pytest.mark.parametrize("kind", [np.ma.asarray, list, tuple])
+def test_masked_entries_are_refused_also_in_rows_of_a_list(kind):
+    X = np.ma.MaskedArray(np.arange(6.0).reshape(3, 2))
+    np.testing.assert_array_equal(check_samples(kind(X)), X.data)
+    X[[0, 2], 1] = np.ma.masked
+    with pytest.raises(InputError, match="X must hold a number everywhere, got 2 masked entries"):
+        check_samples(kind(X))

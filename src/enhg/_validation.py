@@ -85,8 +85,10 @@ def _refuse_dates(X: Any, name: str, parameter: str) -> None:
 
 
 def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:
-    """Refuse a masked array with masked entries, which NumPy would take for numbers."""
-    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
+    """Refuse masked entries of an array or of a list of rows: NumPy takes them for numbers."""
+    arrays = values if isinstance(values, list | tuple) else [values]
+    masked = (array for array in arrays if isinstance(array, np.ma.MaskedArray))
+    if count := sum(int(np.ma.count_masked(array)) for array in masked):
         raise InputError(
             f"{name} must hold a number everywhere, got {count} masked entries; replace them, for "
             "example by filled()",
@@ -241,6 +243,31 @@ def _dimensions_message(name: str, shape: tuple[int, ...]) -> str:
             "has a single feature, or array.reshape(1, -1) if it is a single sample)"
         )
     return message
+
+
+def range_of_products(X: NDArray) -> tuple[float, float]:
+    """Bounds on the largest entry of a row: between them its type has sums of products."""
+    limits = np.finfo(X.dtype)
+    margin = float(X.shape[1]) / limits.eps
+    return float(np.sqrt(limits.tiny * margin)), float(np.sqrt(limits.max / margin))
+
+
+def out_of_range(X: NDArray) -> NDArray:
+    """Rows, other than zeros, whose largest entry is not within `range_of_products`, or is NaN."""
+    low, high = range_of_products(X)
+    largest = np.maximum(X.max(axis=1), -X.min(axis=1))
+    return np.flatnonzero((largest != 0) & ~((low < largest) & (largest < high)))
+
+
+def check_range(X: NDArray, name: str) -> None:
+    """Require samples in float64 whose products are within its range."""
+    rows = out_of_range(X)
+    if len(rows):
+        raise InputError(
+            f"{name} must have products within the range of float64, got a largest entry of "
+            f"{np.abs(X[rows[0]]).max():g} in row {rows[0]}; scale the samples first",
+            parameter=name,
+        )
 
 
 def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:

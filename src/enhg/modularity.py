@@ -186,7 +186,7 @@ class Steps:
     def information(self) -> float:
         joint = np.maximum(self.roots.T @ self.ends, 0)
         by_chance = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-        occurs = joint > 0
+        occurs = (joint > 0) & (by_chance > 0)  # else it is too rare for float64
         return float(np.sum(joint[occurs] * np.log(joint[occurs] / by_chance[occurs])))
 
 
@@ -440,7 +440,8 @@ def _merge(
     kept = np.ones(len(volumes), bool)
     while kept.sum() > count:
         left = np.flatnonzero(kept)
-        score = links[np.ix_(left, left)] / np.sqrt(np.outer(volumes[left], volumes[left]))
+        roots = np.sqrt(volumes[left])  # whose products do not underflow
+        score = links[np.ix_(left, left)] / np.outer(roots, roots)
         pair = np.unravel_index(score.argmax(), score.shape)
         if score[pair] == 0:
             pair = tuple(np.argsort(volumes[left], kind="stable")[:2])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from elastic_net_oracle import TOL, samples, violations
 from scipy.optimize import minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 
 from enhg.representation import _blocks, _dual, _dual_kernels
@@ -213,3 +214,14 @@ def test_the_preconditioner_is_an_inverse_where_all_eigenvalues_are_known(shape)
     steps = _dual.Spectrum.estimate(A, counts).precondition(gradients, scales)
     for step, gradient, scale in zip(steps, gradients, scales, strict=True):
         np.testing.assert_allclose(step + scale * A.T @ (counts * (A @ step)), gradient, atol=1e-8)
+
+
+def test_lengths_of_many_magnitudes_give_no_warning_of_numpy(dual_rows):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 20)) * 10.0 ** rng.uniform(-8, 8, (120, 1))
+    options = {"gamma": 1e4, "lam": 1e3, "gamma_scale": "absolute", "error_weight": 0.3}
+    with pytest.warns(ConvergenceWarning) as caught:
+        result = self_representation(X, **options)
+    assert dual_rows
+    assert [warning.category for warning in caught] == [ConvergenceWarning]
+    assert np.isfinite(result.coefficients.data).all()

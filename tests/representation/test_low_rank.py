@@ -55,6 +55,33 @@ def test_the_gap_bounds_the_distance_from_the_optimum(X):
         assert value - exact <= loose.gap * value + 1e-7
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-8, 255.0, 1e8, 1e300])
+def test_samples_of_any_scale(X, scale):
+    """Z is that of the samples divided by their scale, with the weight times it."""
+    X = X + 0.1 * np.random.default_rng(1).normal(size=X.shape)
+    result = low_rank_representation(X * scale, error_weight=0.5 / scale, tol=1e-5)
+    expected = low_rank_representation(X, error_weight=0.5, tol=1e-5)
+    assert result.gap <= 1e-5
+    assert objective(X, result.coefficients, 0.5) == pytest.approx(
+        objective(X, expected.coefficients, 0.5), rel=2e-5
+    )
+    np.testing.assert_allclose(result.residuals / scale, X - result.coefficients @ X, atol=1e-9)
+
+
+@pytest.mark.parametrize("error_weight", [1e3, 1e9, 1e300])
+def test_a_large_error_weight_gives_the_projector(X, error_weight):
+    X = X + 0.1 * np.random.default_rng(1).normal(size=X.shape)
+    result = low_rank_representation(X, error_weight=error_weight, max_iter=1)
+    U = np.linalg.svd(X, full_matrices=False)[0]
+    np.testing.assert_allclose(result.coefficients, U @ U.T, atol=1e-10)
+    assert result.gap == 0
+
+
+def test_a_weight_out_of_range_is_refused(X):
+    with pytest.raises(InputError, match="error_weight must be within the range"):
+        low_rank_representation(X * 1e300, error_weight=1e300)
+
+
 def test_a_small_error_weight_leaves_all_in_the_residuals(X):
     result = low_rank_representation(X, error_weight=1e-3)
     np.testing.assert_array_equal(result.coefficients, 0)
@@ -87,7 +114,9 @@ def test_wrong_parameters(X, choice, message):
 
 def test_progress_counts_iterations(X):
     calls = []
-    low_rank_representation(X, progress=lambda done, total: calls.append((done, total)))
+    low_rank_representation(
+        X, error_weight=0.3, progress=lambda done, total: calls.append((done, total))
+    )
     assert calls
     assert all(total == 1000 for _, total in calls)
     assert [done for done, _ in calls] == list(range(10, 10 * len(calls) + 1, 10))

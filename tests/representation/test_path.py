@@ -399,12 +399,15 @@ def test_at_above_and_below_the_path() -> None:
         ({"X": [[1.0, 2.0]]}, "minimum of 2"),
         ({"X": np.empty((3, 0))}, "0 feature"),
         ({"X": [[1.0, 2.0], [3.0, np.nan]]}, "X contains NaN"),
-        ({"X": np.full((3, 2), 1e200)}, "X must have finite squared norms, got an overflow"),
+        ({"X": np.full((3, 2), 1e200)}, "X must have products within .* entry of 1e.200 in row 0"),
+        ({"X": EXIT_EXAMPLE * 1e-160}, "X must have products within .*scale the samples first"),
+        ({"X": EXIT_EXAMPLE * 1e-200}, "X must have products within .*scale the samples first"),
+        ({"dictionary": np.full((4, 2), 1e-200)}, "dictionary must have products within"),
     ],
 )
 def test_bad_arguments_are_named(arguments: dict, message: str) -> None:
     call = {"X": EXIT_EXAMPLE, "index": 0, **arguments}
-    with pytest.raises(InputError, match=message), np.errstate(over="ignore"):
+    with pytest.raises(InputError, match=message):
         elastic_net_path(**call)
 
 

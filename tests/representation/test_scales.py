@@ -48,6 +48,24 @@ def in_long_double(X, Z, penalties, A=None):
     return (np.maximum(off, 0) / a).max(axis=1)
 
 
+@pytest.mark.parametrize("loss", ["squared", "norm"])
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(np.float64, 1e9), (np.float64, 1e100), (np.float32, 1e6)]
+)
+def test_certificates_of_samples_that_correlate_by_rounding_only(dtype, scale, loss):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0]
+    X = (scale * Q).astype(dtype)
+    result = represent(X, lam=1, loss=loss)
+    assert result.coefficients.nnz == 0
+    penalties = result.l1_penalty, result.ridge_penalty
+    assert in_long_double(X, result.coefficients, penalties).max() <= result.certificate.max() == 0
+
+
+def test_the_penalty_of_samples_that_correlate_with_nothing_is_that_of_gamma():
+    result = represent(1e9 * np.eye(5), gamma=20, lam=1)
+    np.testing.assert_array_equal(result.l1_penalty, 1 / 20)
+
+
 SCALES = {np.float64: (1e-140, 1e-30, 1e30, 1e140), np.float32: (1e-30, 1e-12, 1e12, 1e30)}
 
 
@@ -98,6 +116,7 @@ def test_samples_and_dictionary_of_other_scales(dtype, error_weight):
         assert in_long_double(X, result.coefficients, penalties, A).max() <= 2 * TOL
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -105,7 +124,9 @@ def test_samples_and_dictionary_of_other_scales(dtype, error_weight):
         ({"row": 1e160}, r"X must .* got a largest entry of \S*e\+159 in row 7; scale"),
         ({"gamma": 1e308, "gamma_scale": "absolute", "row": 1e-3, "loss": "norm"}, "gamma must"),
         ({"gamma": 1e308, "row": 1e-100}, r"gamma must give l1 penalties within .* got 1e\+308"),
+        ({"gamma": 1e-300, "row": 1e100}, r"gamma must give l1 penalties within .* gives inf"),
         ({"lam": 1e308, "row": 1e100}, r"lam must give ridge penalties within .* got 1e\+308"),
+        ({"lam": 1e300, "gamma": 1e15, "row": 1e20, "loss": "norm"}, "lam must give ridge"),
         ({"error_weight": 1e200, "row": 1}, "error_weight must be within"),
     ],
     ids=str,

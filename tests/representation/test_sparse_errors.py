@@ -117,6 +117,16 @@ def test_equals_the_plain_problem_over_unit_atoms(shape, gamma_scale):
             np.testing.assert_allclose(result.sparse_errors[[i]].toarray()[0], errors, atol=1e-7)
 
 
+@pytest.mark.parametrize("loss", ["squared", "norm"])
+def test_residuals_are_those_of_the_certificate_in_float32(loss):
+    """1/0.3 is rounded in float32, and γ is so large that its rounding exceeds a."""
+    X = samples(40, 20, dtype=np.float32)
+    options = {"lam": 0.0, "loss": loss, "gamma": 1e3, "gamma_scale": "absolute", "tol": 1e-6}
+    result = self_representation(X, error_weight=0.3, **options)
+    assert result.certificate.max() <= 1e-6
+    assert conditions(X, result, 0.3).max() < 1e-5
+
+
 def test_equals_the_plain_problem_over_unit_atoms_with_a_dictionary():
     X, A, weight = samples(10, 30, seed=1), samples(60, 30), 0.5
     result = self_representation(X, dictionary=A, error_weight=weight, tol=1e-9)

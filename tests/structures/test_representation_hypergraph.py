@@ -115,6 +115,14 @@ def test_reconstructions_are_in_the_units_of_the_samples(samples):
         np.testing.assert_allclose(everything[i], expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("exponent", [-1000, -540, 540, 1000])
+def test_reconstructions_have_the_scale_of_the_samples(samples, exponent):
+    X = np.vstack([samples, np.zeros_like(samples[:1])])
+    expected = ElasticNetHypergraph().fit(X).reconstruct()
+    scaled = ElasticNetHypergraph().fit(np.ldexp(X, exponent)).reconstruct()
+    np.testing.assert_allclose(np.ldexp(scaled, -exponent), expected, atol=1e-8)
+
+
 def test_rows_to_reconstruct(samples):
     structure = ElasticNetHypergraph().fit(samples)
     everything = structure.reconstruct()

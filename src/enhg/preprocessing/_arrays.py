@@ -23,9 +23,8 @@ def normalized(X: NDArray, *, center: bool = True) -> tuple[NDArray, NDArray]:
     empty : ndarray of bool, shape (n_samples,)
         True for samples without direction: zero, or constant if `center`.
     """
-    # Scaling to about 1 first, by an exact power of two, keeps huge and tiny squares in range.
-    largest = np.abs(X).max(axis=1, keepdims=True)
-    scale = np.ldexp(np.ones_like(largest), np.frexp(largest)[1] - 1)
+    # Scaling to about 1 first keeps huge and tiny squares in range.
+    largest, scale = np.abs(X).max(axis=1, keepdims=True), power_of_two(X)
     samples = X / scale
     if center:
         samples -= samples.mean(axis=1, keepdims=True)
@@ -36,6 +35,15 @@ def normalized(X: NDArray, *, center: bool = True) -> tuple[NDArray, NDArray]:
     lengths[empty] = 1
     samples /= lengths
     return samples, empty[:, 0]
+
+
+def power_of_two(X: NDArray) -> NDArray:
+    """The largest power of two that is not above the largest |entry| of every row, as a column.
+
+    Division by it is exact, but for entries that are tiny beside the largest. Of zeros, it is ½.
+    """
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    return np.ldexp(np.ones_like(largest), np.frexp(largest)[1] - 1)
 
 
 def unit_length(X: NDArray) -> NDArray:

@@ -71,7 +71,9 @@ class Dictionary:
 
     def split(self, rows: SolvedRows) -> SolvedRows:
         """Return rows over the explicit dictionary as rows over this one."""
-        return rows.split(len(self.atoms), self.error_weight) if self.error_weight else rows
+        if not self.error_weight:
+            return rows
+        return rows.split(len(self.atoms), length_of_unit_atoms(self.atoms, self.error_weight))
 
 
 def solve_block(
@@ -192,8 +194,14 @@ def without_copies(excluded: NDArray, counts: NDArray) -> NDArray:
 
 def with_unit_atoms(atoms: NDArray, error_weight: float) -> NDArray:
     """Return the atoms [A, I/γₑ]."""
+    length = length_of_unit_atoms(atoms, error_weight)
+    return np.vstack([atoms, length * np.eye(atoms.shape[1], dtype=atoms.dtype)])
+
+
+def length_of_unit_atoms(atoms: NDArray, error_weight: float) -> float:
+    """Return 1/γₑ in the precision of the atoms."""
     own = atoms.dtype.type
-    return np.vstack([atoms, np.eye(atoms.shape[1], dtype=own) / own(error_weight)])
+    return float(own(1) / own(error_weight))
 
 
 def row_norms(X: NDArray) -> NDArray:
@@ -250,14 +258,20 @@ def _open_block(
     if dictionary.error_weight:
         largest = np.maximum(samples.max(axis=1), -samples.min(axis=1)).astype(np.float64)
         critical = np.maximum(critical, largest / dictionary.error_weight)
-    norms = row_norms(samples)
+    norms, orthogonal = row_norms(samples), np.zeros(len(samples), bool)
     if problem.gamma_scale == "relative" and not dictionary.error_weight:
-        critical[_orthogonal(critical, norms, correlations, dictionary)] = 0
+        orthogonal = (critical > 0) & _orthogonal(critical, norms, correlations, dictionary)
+        critical[orthogonal] = 0
     capacity, kept = min(m, FIRST_CAPACITY), min(m, KEPT_PRODUCTS)
-    return block_at_zero(
+    block = block_at_zero(
         samples, excluded, critical, norms, problem, correlations, capacity,
         n_kept=0 if len(dictionary.gram) else kept, errors=dictionary.error_weight > 0,
     )  # fmt: skip
+    # Of samples that correlate by rounding only, z = 0 is optimal from its bound on.
+    error = (_ORTHOGONAL + samples.shape[1] + 2) * np.finfo(samples.dtype).eps
+    bounds = error * float(dictionary.norms.max()) * norms[orthogonal]
+    block.l1[orthogonal] = np.maximum(block.l1[orthogonal], bounds)
+    return block
 
 
 def block_at_zero(

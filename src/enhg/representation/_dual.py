@@ -152,7 +152,9 @@ def solve_dual(
         correlations, products = np.split(buffer[2 * size * thread : 2 * size * (thread + 1)], 2)
         for start, rows in tasks:
             part = DualProblem(*(array[rows].copy() for array in problem))
-            parts[start] = _solve_part(part, atoms, counts, spectrum, correlations, products)
+            # Rows that leave the range of the precision have certificates that are not finite.
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts[start] = _solve_part(part, atoms, counts, spectrum, correlations, products)
 
     team.map(work, range(n_threads))
     solved = [parts[start] for start in sorted(parts)]

@@ -84,12 +84,12 @@ class SolvedRows:
         wide = sparse.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], n_atoms))
         return replace(self, coefficients=wide)
 
-    def split(self, n_atoms: int, error_weight: float) -> SolvedRows:
-        """Return these rows over the atoms [A, I/γₑ] as coefficients of A and sparse errors."""
+    def split(self, n_atoms: int, unit: float) -> SolvedRows:
+        """Return rows over the atoms [A, unit·I] as coefficients of A and sparse errors."""
         return replace(
             self,
             coefficients=sparse.csr_array(self.coefficients[:, :n_atoms]),
-            errors=sparse.csr_array(self.coefficients[:, n_atoms:]) / float(error_weight),
+            errors=sparse.csr_array(self.coefficients[:, n_atoms:]) * unit,
         )
 
     def to_state(self) -> State:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg._progress import Progress, reporting
 from enhg._validation import check_positive, check_samples, check_whole
-from enhg.exceptions import Advised, warn_not_converged
+from enhg.exceptions import Advised, InputError, warn_not_converged
 
 _CHECK_EVERY = 10  # iterations
 _FIRST_PENALTY = 2.0
@@ -89,7 +91,8 @@ def low_rank_representation(
     with the diagonal S in place of X: minimize ‖W‖_* + error_weight · Σᵢ ‖fᵢ‖, F = US − WS. It is
     solved by an inexact augmented Lagrangian method with W split in two, one eigendecomposition
     per iteration. Its multiplier Y, scaled so that ‖YS‖₂ ≤ 1 and ‖yᵢ‖ ≤ error_weight, is a dual
-    solution of value ⟨Y, US⟩, which gives the gap.
+    solution of value ⟨Y, US⟩, which gives the gap. Where no row of US⁻¹ is longer than
+    error_weight, the projector Z = UUᵀ is optimal and no iteration is needed.
 
     References
     ----------
@@ -113,10 +116,19 @@ def low_rank_representation(
     check_positive("tol", tol)
     check_whole("max_iter", max_iter, 1)
     samples = check_samples(X).astype(np.float64, copy=False)
-    U, S, Vt = _thin_svd(samples)
+    # The iterations start from a penalty for samples of about unit length.
+    scale = _scale(samples)
+    weight = float(error_weight) * scale
+    if not 0 < weight < np.inf:
+        raise InputError(
+            "error_weight must be within the range of float64 for samples of this scale, got "
+            f"{error_weight:g}",
+            parameter="error_weight",
+        )
+    U, S, Vt = _thin_svd(samples / scale)
     with reporting(progress, "low-rank iterations") as report:
-        W, gap = _solve(U * S, S, float(error_weight), float(tol), int(max_iter), report)
-    if gap > tol:
+        W, gap = _solve(U * S, S, weight, float(tol), int(max_iter), report)
+    if not gap <= tol:
         warn_not_converged(
             Advised(
                 f"the low-rank representation reached a duality gap of {gap:.1e} in {max_iter} "
@@ -126,7 +138,18 @@ def low_rank_representation(
             )
         )
     left, values, right = _thin_svd(W)
-    return LowRankRepresentation(left, values, right @ U.T, (U * S - W * S) @ Vt, gap)
+    residuals = scale * ((U * S - W * S) @ Vt)
+    return LowRankRepresentation(left, values, right @ U.T, residuals, gap)
+
+
+def _scale(samples: NDArray) -> float:
+    """Return the power of two next to the length of the longest sample; 1 if all are zero."""
+    largest = float(np.abs(samples).max())
+    if largest == 0:
+        return 1.0
+    length = float(_norms(samples / largest).max())
+    exponent = round(math.log2(largest) + math.log2(length))
+    return math.ldexp(1.0, min(exponent, sys.float_info.max_exp - 1))
 
 
 def _thin_svd(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -151,6 +174,9 @@ def _solve(
     target = WS + F and of W = J, both divided by the penalty μ, which is adapted so that primal
     and dual residuals decrease at the same rate.
     """
+    # Then US⁻¹ is a dual solution, of the value of W = U.
+    if S[-1] > 0 and (_norms(target / S**2) <= error_weight).all():
+        return target / S, 0.0
     mu = _FIRST_PENALTY
     W = np.zeros_like(target)
     Y, T = np.zeros_like(target), np.zeros_like(target)

@@ -18,7 +18,7 @@ from scipy.linalg.blas import dtpsv
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from enhg._validation import check_nonnegative, check_samples, check_whole
+from enhg._validation import check_nonnegative, check_range, check_samples, check_whole
 from enhg.exceptions import InputError
 
 Floats = NDArray[np.float64]
@@ -223,9 +223,11 @@ def _check_data(X: ArrayLike, dictionary: ArrayLike | None) -> tuple[Floats, Flo
     """Return samples and atoms in float64."""
     samples = check_samples(X, min_samples=2 if dictionary is None else 1)
     samples = samples.astype(np.float64, copy=False)
+    check_range(samples, "X")
     if dictionary is None:
         return samples, samples
     atoms = check_samples(dictionary, name="dictionary").astype(np.float64, copy=False)
+    check_range(atoms, "dictionary")
     if atoms.shape[1] != samples.shape[1]:
         raise InputError(
             f"dictionary must have as many features as X ({samples.shape[1]}), got "
@@ -348,8 +350,6 @@ class _Walk:
         self._solutions: list[tuple[NDArray[np.intp], Floats]] = []
         largest_atom = math.sqrt(np.einsum("ij,ij->i", atoms, atoms)[allowed].max())
         scale = largest_atom * math.sqrt(target @ target)
-        if not math.isfinite(scale):
-            raise InputError("X must have finite squared norms, got an overflow", parameter="X")
         self.tie, self.bottom = _TIE * scale, max(_BOTTOM * scale, alpha_min)
         self.correlations = atoms @ target
         largest = float(abs(self.correlations[allowed]).max())

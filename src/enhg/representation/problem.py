@@ -91,9 +91,10 @@ class Problem:
         least, largest : ndarray of shape (n_samples,)
             Bounds on s.
         """
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):
+            scaled = 2 * self.lam * largest  # before it is divided by γᵢ
             least, largest = least / gammas, largest / gammas
-            ridge = 2 * self.lam * largest
+            ridge = np.maximum(scaled, 2 * self.lam * largest)
         wrong = np.flatnonzero(~((least >= np.finfo(float).tiny) & (largest < np.inf)))
         if len(wrong):
             raise InputError(

@@ -11,9 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
 from enhg._progress import Progress, reporting
-from enhg._validation import check_positive, check_samples, check_whole
+from enhg._validation import (
+    check_positive,
+    check_range,
+    check_samples,
+    check_whole,
+    out_of_range,
+    range_of_products,
+)
 from enhg.exceptions import Advised, InputError, warn_not_converged
-from enhg.representation._blocks import with_unit_atoms, without_copies
+from enhg.representation._blocks import length_of_unit_atoms, with_unit_atoms, without_copies
 from enhg.representation._copies import Copies, expand
 from enhg.representation._rows import SolvedRows
 from enhg.representation._threads import ThreadTeam
@@ -139,7 +146,7 @@ def self_representation(
     z = 0 is optimal as soon as γ·maxⱼ|xⱼᵀxᵢ| ≤ 1 (unit-length samples), so that the paper's
     γ = 0.18 on the absolute scale gives z = 0 for every sample. On the relative scale, a sample
     whose correlations |xⱼᵀxᵢ| are all at most 4ε‖xⱼ‖‖xᵢ‖, with ε the precision of the data, counts
-    as orthogonal to the others and has z = 0.
+    as orthogonal to the others and has z = 0; its l1 penalty is at least their rounding.
 
     Examples
     --------
@@ -176,7 +183,7 @@ def self_representation(
                 blocks = _with_candidates(blocks, n_candidates, parts, team)
             solved = _solve(blocks, engine, parts, _of_all(report, len(samples)))
     if error_weight is not None and not blocks.error_weight:
-        solved = solved.split(len(copied.distinct), error_weight)
+        solved = solved.split(len(columns), length_of_unit_atoms(columns, error_weight))
     solved = expand(solved, copies, copied, excluded=dictionary is None)
     _warn_of_large_certificates(solved.certificate, tol)
     representation = Representation(
@@ -289,9 +296,7 @@ def _within_range(
     Every sample that is not zero counts: where products of small ones became zero, their solutions
     would be those of other samples.
     """
-    limits = np.finfo(samples.dtype)
-    margin = float(samples.shape[1]) / limits.eps
-    low, high = np.sqrt(limits.tiny * margin), np.sqrt(limits.max / margin)
+    low, high = range_of_products(samples)
     if error_weight is not None and not low < 1 / error_weight < high:
         if samples.dtype == np.float64:
             raise InputError(
@@ -301,18 +306,10 @@ def _within_range(
             )
         return _within_range(*_in_float64(samples, atoms), error_weight)
     for name, A in {"X": samples, "dictionary": atoms}.items():
-        largest = np.maximum(A.max(axis=1), -A.min(axis=1))
-        outside = np.flatnonzero((largest != 0) & ~((low < largest) & (largest < high)))
-        if len(outside) == 0:
-            continue
-        if samples.dtype == np.float32:
+        if samples.dtype == np.float64:
+            check_range(A, name)
+        elif len(out_of_range(A)):
             return _within_range(*_in_float64(samples, atoms), error_weight)
-        row = outside[0]
-        raise InputError(
-            f"{name} must have products within the range of float64, got a largest entry of "
-            f"{largest[row]:g} in row {row}; scale the samples first",
-            parameter=name,
-        )
     return samples, atoms
 
 

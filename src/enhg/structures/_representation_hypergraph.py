@@ -26,7 +26,7 @@ from enhg._progress import Progress
 from enhg._validation import check_features, check_positive, check_samples, validated
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
-from enhg.preprocessing._arrays import normalized
+from enhg.preprocessing._arrays import normalized, power_of_two
 from enhg.preprocessing.naming import (
     preprocessing_from_state,
     preprocessing_name,
@@ -190,6 +190,7 @@ class RepresentationHypergraph(RepresentationStructure):
         targets = self.samples_[indices].astype(np.float64)
         sums = self.representation_.coefficients[indices] @ self.samples_
         sums -= sums.mean(axis=1, keepdims=True)
+        sums /= power_of_two(sums)  # keeps huge and tiny squares in range
         squares = (sums**2).sum(axis=1, keepdims=True)
         products = (sums * targets).sum(axis=1, keepdims=True)
         contrast = np.divide(products, squares, out=np.zeros_like(squares), where=squares > 0)
