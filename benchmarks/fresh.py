@@ -398,43 +398,26 @@ def within_budget(samples: str, budget: int, rows: int | None) -> dict[str, floa
     }
 
 
-def cluster_under_load(samples: str, turns: int = 3) -> dict[str, float]:
-    """Seconds of a clustering alone and beside two busy processes, the best of several turns.
-
-    With one thread of BLAS and OpenMP, as it is, and with all of them; also of ten orthonormal
-    bases of a block of vectors, the products of BLAS in it.
-    """
-    from contextlib import nullcontext
-
+def under_load(samples: str, turns: int = 3) -> dict[str, list[float]]:
+    """Seconds of the stages alone and beside two busy processes, the best of several turns."""
     import numpy as np
 
     import enhg
-    from enhg.learning import clustering
 
     X = np.load(samples)
     graph = enhg.ElasticNetHypergraph(preprocessing="unit", n_candidates=15).fit(X).graph_
     learner = enhg.HypergraphClustering(10, structure=graph, random_state=0)
-    block = np.random.default_rng(0).random((len(X), 30))
-    limited, works = (
-        clustering.one_thread_in_libraries,
-        {
-            "clustering": lambda: learner.fit(X),
-            "bases": lambda: [np.linalg.qr(block)[0].T @ block for _ in range(10)],
-        },
-    )
-    seconds: dict[str, list[float]] = {}
+    stages = {
+        "representation": lambda: enhg.self_representation(X),
+        "clustering": lambda: learner.fit(X),
+    }
+    best = {name: [float("inf"), float("inf")] for name in stages}
     for _ in range(turns):
-        for place, n_others in (("alone", 0), ("beside", 2)):
-            for threads, context in (("one", limited), ("all", nullcontext)):
-                with (
-                    _busy_processes(n_others),
-                    patch.object(clustering, "one_thread_in_libraries", context),
-                    context(),
-                ):
-                    for name, work in works.items():
-                        spent = seconds.setdefault(f"{name}, {place}, {threads}", [])
-                        spent.append(seconds_of(work))
-    return {name: min(values) for name, values in seconds.items()}
+        for place, n_others in enumerate((0, 2)):
+            with _busy_processes(n_others):
+                for name, stage in stages.items():
+                    best[name][place] = min(best[name][place], seconds_of(stage))
+    return best
 
 
 @contextmanager
@@ -463,7 +446,7 @@ _TASKS: dict[str, Callable[..., dict]] = {
     "extract_features": extract_features,
     "hif": time_hif,
     "within_budget": within_budget,
-    "cluster_under_load": cluster_under_load,
+    "under_load": under_load,
 }
 
 if __name__ == "__main__":
