@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from every_structure import STRUCTURES
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
@@ -22,17 +23,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from enhg import (
     ElasticNetHypergraph,
-    GaussianGraph,
     Graph,
     HypergraphClassifier,
     HypergraphClustering,
     KNNHypergraph,
-    L1Graph,
-    L1Hypergraph,
-    LaplacianEigenmapGraph,
-    LowRankGraph,
-    SemanticCorrelationHypergraph,
-    SparseSubspaceGraph,
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
@@ -42,17 +36,6 @@ from enhg.preprocessing import Lifting, SampleNormalizer, Smoothing, Whitening
 X, Y = load_digits(n_class=3, return_X_y=True)
 X, NEW, Y, NEW_Y = X[:150], X[150:180], Y[:150], Y[150:180]
 GIVEN = np.where(np.arange(len(X)) < 30, Y, -1)
-STRUCTURES = [
-    ElasticNetHypergraph,
-    GaussianGraph,
-    KNNHypergraph,
-    L1Graph,
-    L1Hypergraph,
-    LaplacianEigenmapGraph,
-    LowRankGraph,
-    SemanticCorrelationHypergraph,
-    SparseSubspaceGraph,
-]
 
 
 def learner(name, structure=None, **options):

@@ -1,37 +1,18 @@
 """The contracts of scikit-learn: its own checks, for structures and for learners over each."""
 
 import pytest
+from every_structure import STRUCTURES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from enhg import (
-    ElasticNetHypergraph,
-    GaussianGraph,
     HypergraphClassifier,
     HypergraphClustering,
-    KNNHypergraph,
-    L1Graph,
-    L1Hypergraph,
-    LaplacianEigenmapGraph,
-    LowRankGraph,
-    SemanticCorrelationHypergraph,
-    SparseSubspaceGraph,
 )
 
-STRUCTURES = [
-    ElasticNetHypergraph(),
-    GaussianGraph(),
-    KNNHypergraph(),
-    L1Graph(),
-    L1Hypergraph(),
-    LaplacianEigenmapGraph(),
-    LowRankGraph(),
-    SemanticCorrelationHypergraph(),
-    SparseSubspaceGraph(),
-]
 # The methods of the paper, which are fast; those of the defaults are checked in tests/learning.
 LEARNERS = [
     learner
-    for structure in STRUCTURES
+    for structure in (kind() for kind in STRUCTURES)
     for learner in (
         HypergraphClustering(2, structure=structure, method="spectral", n_init=1, random_state=0),
         HypergraphClassifier(structure=structure, method="diffusion"),
@@ -55,7 +36,7 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of the samples of the checks
-@parametrize_with_checks(STRUCTURES)
+@parametrize_with_checks([kind() for kind in STRUCTURES])
 def test_structures(estimator, check):
     check(estimator)
 

@@ -112,7 +112,7 @@ def sweep(folder: Path) -> None:
     with suppress(OSError):  # a folder that cannot be listed or changed stays as it is
         for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
             with suppress(LockedError):
-                file, is_locked = _lock(folder / name)
+                file, is_locked = open_locked(folder / name)
                 if is_locked:
                     (folder / name).unlink(missing_ok=True)
                 os.close(file)
@@ -137,20 +137,28 @@ def locked(path: Path) -> Iterator[bool]:
     if fcntl is None:
         yield False
         return
-    file, is_locked = _lock(path, os.O_CREAT)
+    file, is_locked = open_locked(path, os.O_CREAT)
     try:
         while not is_at(file, path):  # a process has removed it and ended meanwhile
             os.close(file)
-            file, is_locked = _lock(path, os.O_CREAT)
+            file, is_locked = open_locked(path, os.O_CREAT)
         with temporary(path):
             yield is_locked
     finally:
         os.close(file)
 
 
-def _lock(path: Path, flags: int = 0) -> tuple[int, bool]:
-    """Open a file and lock it; whether that was possible is the second result."""
+def open_locked(path: Path, flags: int = 0) -> tuple[int, bool]:
+    """Open a file and lock it until it is closed; whether that was possible is the second result.
+
+    Raises
+    ------
+    LockedError
+        If another process holds the lock.
+    """
     file = os.open(path, os.O_RDWR | flags, 0o666)
+    if fcntl is None:
+        return file, False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -110,3 +111,16 @@ def test_a_full_disk_leaves_no_part_of_a_line(path, monkeypatch):
 def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         ActionLog(tmp_path / "missing" / "actions.jsonl", SUBJECT, START)
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    ActionLog(tmp_path / "log", {}, {"a": 1}).close()
+    log = ActionLog(tmp_path / "log", {}, {"a": 2})
+    assert list(log) == [{"a": 1}]
+    log.close()

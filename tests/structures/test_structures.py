@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_structure import STRUCTURES
 from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import clone
@@ -22,28 +23,13 @@ from enhg import (
     HypergraphClassifier,
     HypergraphClustering,
     KNNHypergraph,
-    L1Graph,
     L1Hypergraph,
     LaplacianEigenmapGraph,
-    LowRankGraph,
-    SemanticCorrelationHypergraph,
-    SparseSubspaceGraph,
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
 from enhg.preprocessing import Whitening
 
-STRUCTURES = [
-    ElasticNetHypergraph,
-    GaussianGraph,
-    KNNHypergraph,
-    L1Graph,
-    L1Hypergraph,
-    LaplacianEigenmapGraph,
-    LowRankGraph,
-    SemanticCorrelationHypergraph,
-    SparseSubspaceGraph,
-]
 ATTACHING = [ElasticNetHypergraph, L1Hypergraph]
 each = pytest.mark.parametrize("structure", STRUCTURES)
 

@@ -8,14 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from enhg._atomic import is_at
+from enhg._atomic import LockedError, is_at, open_locked
 from enhg.exceptions import InputError
 from enhg.io._base import reason
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _FORMAT = "enhg labels"
 
@@ -40,11 +35,14 @@ class ActionLog:
         self.path = path
         header = {"format": _FORMAT, "version": 1, **subject}
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._file, _ = open_locked(path, os.O_CREAT | os.O_APPEND)
+        except LockedError as error:
+            raise InputError(
+                f"{path}: is in use by another enhg label; use its page, or stop it first"
+            ) from error
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({reason(error)})") from error
         try:
-            self._lock()
             self._lines = self._read()
             if not self._lines:
                 self._write(header, start)
@@ -57,16 +55,6 @@ class ActionLog:
         except BaseException:
             os.close(self._file)
             raise
-
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(
-                f"{self.path}: is in use by another enhg label; use its page, or stop it first"
-            ) from error
 
     def _read(self) -> list[Any]:
         """The lines that are complete; the file is cut behind them."""
