@@ -157,7 +157,7 @@ def test_zarr_values_are_compressed_once(tmp_path, refuses):
         {"shards": (40, 40)},
         {},
     ],
-    ids=str,
+    ids=[*CODECS, "none", "filtered", "checksum", "version 3", "shards", "default"],
 )
 def test_zarr_codecs(tmp_path, monkeypatch, options):
     monkeypatch.setattr("enhg.io._zarr.MOST_UNCHECKED", 0)
