@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-import signal
 import socket
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Event, Thread
 
 import uvicorn
@@ -56,28 +55,16 @@ def serve(
     )  # fmt: skip
     server = uvicorn.Server(config)
     address = f"http://{_HOST}:{port}/{token}/"
-    with (
-        _Writer(session, exporter),
-        _ended_by_hangup(server),
-    ):  # before the moment of a first Ctrl-C
-        announce(address)
-        if open_browser:  # a browser in the terminal returns when it is closed
-            Thread(target=webbrowser.open, args=[address], daemon=True).start()
-        asyncio.run(server.serve(sockets=[listening]))
-
-
-@contextmanager
-def _ended_by_hangup(server: uvicorn.Server) -> Iterator[None]:
-    """End the server as by Ctrl-C when its terminal is closed."""
-    hangup = getattr(signal, "SIGHUP", None)
-    if hangup is None:  # Windows
-        yield
-        return
-    before = signal.signal(hangup, server.handle_exit)
-    try:
-        yield
-    finally:
-        signal.signal(hangup, before)
+    # In another thread uvicorn handles no signals: they end the wait for it, at any moment.
+    with _Writer(session, exporter), ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(server.run, [listening])
+        try:
+            announce(address)
+            if open_browser:  # a browser in the terminal returns when it is closed
+                Thread(target=webbrowser.open, args=[address], daemon=True).start()
+            serving.result()
+        finally:
+            server.should_exit = True
 
 
 def open_port(port: int) -> socket.socket:
