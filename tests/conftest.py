@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,12 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from benchmarks.browser import PROGRAMS, chromium
+
+# In the background of a shell, or under nohup, these are ignored, also by what the tests start.
+for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():
+    with suppress(AttributeError, ValueError):  # of Windows, of a thread
+        if signal.getsignal(getattr(signal, _name)) == signal.SIG_IGN:
+            signal.signal(getattr(signal, _name), _handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

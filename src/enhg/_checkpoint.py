@@ -173,11 +173,12 @@ class Computation:
         """Write the parts that are waiting."""
         self._describe(folder)
         for name in list(self._waiting):
+            file = folder / f"{name}.npz"
+            file.unlink(missing_ok=True)  # one that could not be read
             # Not flushed to the disk: a file that is damaged by a crash counts as missing.
             write_archive(
-                folder / f"{name}.npz", _FORMAT, _VERSION, self._waiting[name], overwrite=True,
-                flush=False,
-            )  # fmt: skip
+                file, _FORMAT, _VERSION, self._waiting[name], overwrite=False, flush=False
+            )
             del self._waiting[name]
 
     def get(self, name: str, compute: Callable[[], State]) -> State:

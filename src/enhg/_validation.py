@@ -61,7 +61,7 @@ def check_samples(
     X = _as_numpy(X, name, parameter or name)
     _refuse_dates(X, name, parameter or name)
     if isinstance(X, np.ndarray) and _is_exact_in_single(X.dtype):
-        X = X.astype(np.float32, copy=False)
+        X = np.asarray(X, dtype=np.float32)
     try:
         return check_array(
             np.asarray(X) if isinstance(X, list) else X,

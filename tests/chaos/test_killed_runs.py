@@ -129,7 +129,8 @@ def test_label(tmp_path, program, work, number):
         out = tmp_path / str(moment) / "out"
         out.parent.mkdir()
         line = (*words("label", work, out)[:-1], "--no-browser")
-        program.kill(*line, after=rng.uniform(0, 4), by=number)
+        _, waited = program.kill(*line, after=rng.uniform(0, 4), by=number)
+        assert waited < _PROMPT_SECONDS
         assert "Traceback" not in program.printed
         process = program.start(*line)
         end = time.monotonic() + 120

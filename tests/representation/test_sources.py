@@ -52,7 +52,7 @@ def test_zarr_folder_of_a_relative_path(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [(np.uint8, np.float32), (np.int64, np.float64), (">f4", np.float64)]
+    ("given", "expected"), [(np.uint8, np.float32), (np.int64, np.float64), (">f4", np.float32)]
 )
 def test_types_of_zarr_are_those_of_samples(tmp_path, given, expected):
     zarr = pytest.importorskip("zarr")

@@ -76,18 +76,24 @@ class Outputs:
                 "them; give their folder as images",
                 parameter="images",
             )
-        if images is not None and resolved(out).is_relative_to(resolved(images)):
-            raise InputError(
-                f"{out}: must be outside of the folder of the images, {images}, where its pictures "
-                "would be taken for images by the next run",
-                parameter="out",
-            )
-        if images is not None and resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):
-            raise InputError(
-                f"{out}: must not have the images in its folder {_THUMBNAILS}, where the results "
-                f"would replace them, got {images}",
-                parameter="out",
-            )
+        if images is not None:
+            _check_places(images, out)
+
+
+def _check_places(images: Path, out: Path) -> None:
+    """Raise InputError if images and results would be taken for each other."""
+    if resolved(out).is_relative_to(resolved(images)):
+        raise InputError(
+            f"{out}: must be outside of the folder of the images, {images}, where its pictures "
+            "would be taken for images by the next run",
+            parameter="out",
+        )
+    if resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):
+        raise InputError(
+            f"{out}: must not have the images in its folder {_THUMBNAILS}, where the results "
+            f"would replace them, got {images}",
+            parameter="out",
+        )
 
 
 @contextmanager

@@ -63,7 +63,8 @@ def fit_cached(
     structure.fit(X, progress=progress, checkpoint=checkpoint)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        write_archive(file, _FORMAT, _VERSION, structure.to_state(), overwrite=True)
+        file.unlink(missing_ok=True)  # one that could not be read
+        write_archive(file, _FORMAT, _VERSION, structure.to_state(), overwrite=False)
         _remove_oldest(folder)
     return structure, False
 
