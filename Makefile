@@ -8,6 +8,8 @@ VENV := .venv
 endif
 BIN := $(VENV)/bin
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# One more than the cores, since some tests wait for a browser or for processes.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))')
 SITE := docs/_build docs/api docs/gallery docs/project docs/_names.rst
 
 .PHONY: demo test test-oldest package chaos fuzz lint bench docs reproduce clean help
@@ -51,14 +53,14 @@ lint: $(VENV)/extra-dev
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -n auto --maxprocesses=4
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 fuzz: $(VENV)/extra-dev
 	$(BIN)/python tests/fuzz --count $(or $(COUNT),5000) $(NAME)
 
 # A short version is among the tests.
 chaos: $(VENV)/extra-dev
-	ENHG_CHAOS=1 $(BIN)/python -m pytest tests/chaos -n auto --maxprocesses=4
+	ENHG_CHAOS=1 $(BIN)/python -m pytest tests/chaos -n $(WORKERS)
 
 # Libraries that only the tests need are the newest ones that the oldest dependencies allow; the
 # test client of the oldest starlette is built on httpx.
@@ -74,7 +76,7 @@ $(OLDEST)/installed: pyproject.toml .ci/oldest.py
 
 # Not the tests of what users do not install.
 test-oldest: $(OLDEST)/installed
-	$(OLDEST)/bin/python -m pytest -n auto --maxprocesses=4 tests README.md \
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) tests README.md \
 	  --ignore=tests/experiments --ignore=tests/benchmarks --ignore=tests/test_conventions.py
 
 package:
