@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import time
@@ -53,7 +52,7 @@ def commands(readme: Path) -> list[list[str]]:
 
 
 def open_page(words: list[str]) -> None:
-    """Start the page of `enhg label`, open it, and stop the program as a person would."""
+    """Start the page of `enhg label`, open it, and stop the program."""
     with subprocess.Popen(
         [ENHG, *words, "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -62,7 +61,7 @@ def open_page(words: list[str]) -> None:
                 with urllib.request.urlopen(address[0]) as page:
                     if b"<html" not in page.read():
                         raise SystemExit(f"{address[0]} is not a page")
-                process.send_signal(signal.SIGINT)
+                process.terminate()  # SIGINT is ignored in the background of a shell
                 break
         else:
             raise SystemExit("enhg label printed no address")
