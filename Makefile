@@ -53,14 +53,14 @@ lint: $(VENV)/extra-dev
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 fuzz: $(VENV)/extra-dev
 	$(BIN)/python tests/fuzz --count $(or $(COUNT),5000) $(NAME)
 
 # A short version is among the tests.
 chaos: $(VENV)/extra-dev
-	ENHG_CHAOS=1 $(BIN)/python -m pytest tests/chaos -n $(WORKERS)
+	ENHG_CHAOS=1 $(BIN)/python -m pytest tests/chaos -n $(WORKERS) --dist worksteal
 
 # Libraries that only the tests need are the newest ones that the oldest dependencies allow; the
 # test client of the oldest starlette is built on httpx.
@@ -76,7 +76,7 @@ $(OLDEST)/installed: pyproject.toml .ci/oldest.py
 
 # Not the tests of what users do not install.
 test-oldest: $(OLDEST)/installed
-	$(OLDEST)/bin/python -m pytest -n $(WORKERS) tests README.md \
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal tests README.md \
 	  --ignore=tests/experiments --ignore=tests/benchmarks --ignore=tests/test_conventions.py
 
 package:

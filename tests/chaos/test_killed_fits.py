@@ -16,7 +16,7 @@ from program import LONG
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes to fork")
 
-N_SAMPLES, N_KILLED = (900, 20) if LONG else (300, 3)
+N_SAMPLES, N_KILLED = (900, 20) if LONG else (300, 2)
 
 # Imports once and forks a process for every fit, whose number it prints.
 SERVE = f"""
