@@ -47,6 +47,7 @@ WITH_EXTRAS = (
     "README.md",
     "tests/typing",
     "tests/test_hypergraph.py",
+    "tests/io/test_inflation.py",
     "tests/io/test_large_files.py",
     "tests/representation/test_threads.py",
 )
