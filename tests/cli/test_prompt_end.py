@@ -84,3 +84,28 @@ def test_a_process_that_may_take_its_time(tmp_path):
     assert stderr.count("\n") == 1
     assert process.returncode == 143
     assert os.listdir(tmp_path) == []
+
+
+# The signal comes while typer reads the words of the command line.
+EARLY = """
+import os, sys
+from typer.core import TyperGroup
+import enhg.cli, enhg.cli.commands
+
+def make_context(*args, **options):
+    os.kill(os.getpid(), int(number))
+
+number, sys.argv = sys.argv[1], ["enhg", "cluster"]
+TyperGroup.make_context = make_context
+enhg.cli.main()
+"""
+
+
+@pytest.mark.parametrize(("name", "word"), [("SIGINT", "interrupted"), ("SIGTERM", "terminated")])
+def test_before_a_command_has_started(name, word):
+    number = getattr(signal, name)
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, str(int(number))], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == f"{word}: no results were written\n"
+    assert done.returncode == 128 + number

@@ -6,7 +6,7 @@ import io
 import sys
 
 from enhg._optional import require
-from enhg.cli.interruption import message_of, watch_signals
+from enhg.cli.interruption import message_of, unsaid_interruption, watch_signals
 from enhg.exceptions import MissingDependencyError
 
 
@@ -24,7 +24,10 @@ def main() -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # for names that are not valid text
         app(prog_name="enhg")
-    except KeyboardInterrupt as error:  # before a command has started
-        message, status = message_of(error)
+    except (KeyboardInterrupt, SystemExit) as error:  # before a command has started
+        interruption = unsaid_interruption(error)
+        if interruption is None:
+            raise
+        message, status = message_of(interruption)
         print(message, file=sys.stderr)
         raise SystemExit(status) from None

@@ -88,6 +88,17 @@ def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
     return _MESSAGES[number], 128 + number
 
 
+def unsaid_interruption(error: BaseException) -> KeyboardInterrupt | None:
+    """The interruption that led to an error of typer, unless its line is printed already.
+
+    Between the start of the program and that of a command, typer makes an exit of it.
+    """
+    cause: BaseException | None = None if _ending.locked() else error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
+
 def end_in_order() -> None:
     """Make this thread the one that prints the last line, unless another one is at it."""
     if _hurried.is_set() and not _ending.acquire(blocking=False):
