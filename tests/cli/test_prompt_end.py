@@ -109,3 +109,34 @@ def test_before_a_command_has_started(name, word):
     )
     assert done.stderr == f"{word}: no results were written\n"
     assert done.returncode == 128 + number
+
+
+# The signal comes where Python can only print what is raised.
+UNRAISABLE = """
+import os, signal, sys, time
+from enhg.cli.interruption import message_of, watch_signals
+
+class Object:
+    def __del__(self):
+        os.kill(os.getpid(), int(sys.argv[1]))
+        time.sleep(0.01)
+
+watch_signals()
+try:
+    Object()
+    for _ in range(1000):
+        time.sleep(0.001)
+except KeyboardInterrupt as error:
+    print(*message_of(error))
+"""
+
+
+@pytest.mark.parametrize(("name", "word"), [("SIGINT", "interrupted"), ("SIGTERM", "terminated")])
+def test_within_a_finalizer(name, word):
+    number = getattr(signal, name)
+    done = subprocess.run(
+        [sys.executable, "-c", UNRAISABLE, str(int(number))], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.stdout == f"{word}: no results were written {128 + number}\n"

@@ -11,16 +11,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from time import sleep
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from enhg._atomic import remove_unfinished
 from enhg.exceptions import InputError
 
 _SECONDS_TO_END = 2.0
+_SECONDS_TO_RAISE = 0.05
 _MESSAGES = {
     signal.SIGINT: "interrupted: no results were written",
     signal.SIGTERM: "terminated: no results were written",
@@ -31,6 +33,7 @@ if _HANGUP is not None:
 
 _last_lines: list[Callable[[], None]] = []
 _hurried = Event()
+_received = Event()  # a signal that ends the process
 _ending = Lock()
 
 
@@ -51,6 +54,7 @@ def watch_signals() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     _hurried.set()
+    sys.unraisablehook = _pass_on
     Thread(target=_watch, args=(reading,), daemon=True).start()
 
 
@@ -84,8 +88,12 @@ def last_line(print_line: Callable[[], None]) -> Iterator[None]:
 
 def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
     """The line of an interruption, and the exit status."""
-    number = error.signal if isinstance(error, Terminated) else signal.SIGINT
+    number = _number_of(error)
     return _MESSAGES[number], 128 + number
+
+
+def _number_of(error: KeyboardInterrupt) -> signal.Signals:
+    return error.signal if isinstance(error, Terminated) else signal.SIGINT
 
 
 def unsaid_interruption(error: BaseException) -> KeyboardInterrupt | None:
@@ -109,9 +117,28 @@ def _raise(number: int, _: object) -> NoReturn:
     raise Terminated(number)
 
 
+def _pass_on(unraisable: Any) -> None:
+    """Raise an interruption again that came where it could not be raised, such as in ``__del__``.
+
+    Other errors of this kind are printed, except in a process that ends: they follow from its end.
+    """
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        number = _number_of(unraisable.exc_value)
+        Thread(target=_interrupt_again, args=(number,), daemon=True).start()
+    elif not _received.is_set():
+        sys.__unraisablehook__(unraisable)
+
+
+def _interrupt_again(number: signal.Signals) -> None:
+    sleep(_SECONDS_TO_RAISE)
+    interrupt_main(number)
+
+
 def _watch(reading: int) -> None:
     while True:
         for number in os.read(reading, 64):
+            if number in _MESSAGES:
+                _received.set()
             if number in _MESSAGES and _hurried.is_set():
                 sleep(_SECONDS_TO_END)
                 _end(signal.Signals(number))
