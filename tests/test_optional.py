@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import enhg
+from enhg._optional import require
+from enhg.exceptions import MissingDependencyError
 
 BLOCKED = (
     "PIL", "matplotlib", "h5py", "typer", "rich", "psutil", "onnx", "onnxruntime", "skimage",
@@ -179,3 +181,16 @@ def test_optional_modules_are_imported_in_one_place_per_package():
             if (module := name.partition(".")[0]) in places:
                 places[module].add(path.relative_to(SOURCE).as_posix())
     assert places == PLACES
+
+
+def test_a_library_for_which_there_is_too_little_memory(monkeypatch):
+    def load(module):
+        raise ImportError(f"{module}.so: {reason}")
+
+    monkeypatch.setattr("enhg._optional.import_module", load)
+    reason = "failed to map segment from shared object"
+    with pytest.raises(MemoryError, match="PIL cannot be loaded"):
+        require("PIL.Image", "images")
+    reason = "undefined symbol"
+    with pytest.raises(MissingDependencyError, match=r"enhg\[images\]"):
+        require("PIL.Image", "images")

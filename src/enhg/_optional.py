@@ -7,6 +7,8 @@ from typing import Any
 
 from enhg.exceptions import MissingDependencyError
 
+_LACK_OF_MEMORY = ("failed to map segment", "annot allocate memory")  # by the loader of Linux
+
 
 def require(module: str, extra: str) -> Any:
     """Import a module of an optional extra.
@@ -26,6 +28,8 @@ def require(module: str, extra: str) -> Any:
     ------
     MissingDependencyError
         When the module cannot be imported; the message names the extra.
+    MemoryError
+        When there is too little memory for it.
 
     Examples
     --------
@@ -38,6 +42,13 @@ def require(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
+        if lacks_memory(error):
+            raise MemoryError(f"{package} cannot be loaded") from error
         raise MissingDependencyError(
             f"this needs {package}; install it with: pip install 'enhg[{extra}]'", name=package
         ) from error
+
+
+def lacks_memory(error: ImportError) -> bool:
+    """Whether a compiled module could not be imported because there was too little memory."""
+    return any(text in str(error) for text in _LACK_OF_MEMORY)

@@ -82,7 +82,7 @@ def test_files_that_may_not_grow(tmp_path, program, work, size):
     assert os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("megabytes", [1, 8, 16, 32, 64, 128, 256, 512] if LONG else [128])
+@pytest.mark.parametrize("megabytes", [1, 8, 16, 32, 64, 128, 256, 512] if LONG else [1, 128])
 def test_little_memory(tmp_path, program, work, megabytes):
     """The run ends with results or without any; with one line where libraries have theirs.
 

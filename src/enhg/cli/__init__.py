@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from enhg._optional import require
+from enhg._optional import lacks_memory, require
 from enhg.cli.interruption import message_of, unsaid_interruption, watch_signals
 from enhg.exceptions import MissingDependencyError
 
@@ -24,6 +24,10 @@ def main() -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # for names that are not valid text
         app(prog_name="enhg")
+    except ImportError as error:  # of what typer imports
+        if not lacks_memory(error):
+            raise
+        raise SystemExit("error: not enough memory: a library cannot be loaded") from None
     except (KeyboardInterrupt, SystemExit) as error:  # before a command has started
         interruption = unsaid_interruption(error)
         if interruption is None:

@@ -18,6 +18,7 @@ from warnings import WarningMessage
 import typer
 from typer.models import OptionInfo
 
+from enhg._optional import lacks_memory
 from enhg._progress import bar
 from enhg._text import escaped, printable
 from enhg.cli.interruption import end_in_order, message_of
@@ -52,6 +53,10 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
             _fail(f"error: {error}{f' (option {option})' if option else ''}", 1)
         except MissingDependencyError as error:
             _fail(f"error: {error}", 1)
+        except ImportError as error:
+            if not lacks_memory(error):
+                raise
+            _fail_without_memory(command, "a library cannot be loaded")
 
     return run
 
