@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -158,7 +159,8 @@ def test_dask(tmp_path, program, work, number):
         while time.monotonic() < end or (moment == 0 and not workers):
             workers = descendants(process) or workers
             time.sleep(0.05)
-        os.kill(process, number)
+        with suppress(ProcessLookupError):  # it may have ended
+            os.kill(process, number)
         program.wait()
         assert "Traceback" not in program.printed
         end = time.monotonic() + 30

@@ -8,6 +8,7 @@ what is temporary and ends the process.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -139,6 +140,7 @@ def _watch(reading: int) -> None:
         for number in os.read(reading, 64):
             if number in _MESSAGES:
                 _received.set()
+                logging.disable()  # of libraries that are cut off, such as Dask
             if number in _MESSAGES and _hurried.is_set():
                 sleep(_SECONDS_TO_END)
                 _end(signal.Signals(number))
