@@ -137,11 +137,10 @@ def _interrupt_again(number: signal.Signals) -> None:
 
 def _watch(reading: int) -> None:
     while True:
-        for number in os.read(reading, 64):
-            if number in _MESSAGES:
-                _received.set()
-                logging.disable()  # of libraries that are cut off, such as Dask
-            if number in _MESSAGES and _hurried.is_set():
+        for number in filter(_MESSAGES.__contains__, os.read(reading, 64)):
+            _received.set()
+            logging.disable()  # of libraries that are cut off, such as Dask
+            if _hurried.is_set():
                 sleep(_SECONDS_TO_END)
                 _end(signal.Signals(number))
 

@@ -24,7 +24,8 @@ def normalized(X: NDArray, *, center: bool = True) -> tuple[NDArray, NDArray]:
         True for samples without direction: zero, or constant if `center`.
     """
     # Scaling to about 1 first keeps huge and tiny squares in range.
-    largest, scale = np.abs(X).max(axis=1, keepdims=True), power_of_two(X)
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    scale = power_of_two(largest)
     samples = X / scale
     if center:
         samples -= samples.mean(axis=1, keepdims=True)
@@ -37,12 +38,11 @@ def normalized(X: NDArray, *, center: bool = True) -> tuple[NDArray, NDArray]:
     return samples, empty[:, 0]
 
 
-def power_of_two(X: NDArray) -> NDArray:
-    """The largest power of two that is not above the largest |entry| of every row, as a column.
+def power_of_two(largest: NDArray) -> NDArray:
+    """The largest powers of two that are not above the largest |entries| of rows; ½ for zero.
 
-    Division by it is exact, but for entries that are tiny beside the largest. Of zeros, it is ½.
+    Division by them is exact, but for entries that are tiny beside the largest.
     """
-    largest = np.abs(X).max(axis=1, keepdims=True)
     return np.ldexp(np.ones_like(largest), np.frexp(largest)[1] - 1)
 
 

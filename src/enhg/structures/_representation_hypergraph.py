@@ -190,7 +190,8 @@ class RepresentationHypergraph(RepresentationStructure):
         targets = self.samples_[indices].astype(np.float64)
         sums = self.representation_.coefficients[indices] @ self.samples_
         sums -= sums.mean(axis=1, keepdims=True)
-        sums /= power_of_two(sums)  # keeps huge and tiny squares in range
+        # Keeps huge and tiny squares in range.
+        sums /= power_of_two(np.abs(sums).max(axis=1, keepdims=True))
         squares = (sums**2).sum(axis=1, keepdims=True)
         products = (sums * targets).sum(axis=1, keepdims=True)
         contrast = np.divide(products, squares, out=np.zeros_like(squares), where=squares > 0)
