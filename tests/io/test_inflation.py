@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import zlib
+from contextlib import suppress
+from unittest.mock import Mock
 
 import h5py
 import numcodecs
@@ -13,9 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zarr
+from google_crc32c import value as crc32c
 
+from enhg.exceptions import InputError
 from enhg.io import read_samples
 from enhg.io._inflation import inflates_to
+from enhg.io._parquet_pages import column_pages
 
 CODECS = {
     "zlib": numcodecs.Zlib(),
@@ -155,15 +161,61 @@ def test_zarr_values_are_compressed_once(tmp_path, refuses):
         {"compressors": [zarr.codecs.GzipCodec(), zarr.codecs.Crc32cCodec()]},
         {"compressors": zarr.codecs.BloscCodec()},
         {"shards": (40, 40)},
+        {"shards": {"shape": (40, 40), "index_location": "start"}},
+        {"shards": (60, 40), "compressors": zarr.codecs.GzipCodec()},
         {},
     ],
-    ids=[*CODECS, "none", "filtered", "checksum", "version 3", "shards", "default"],
+    ids=[
+        *(*CODECS, "none", "filtered", "checksum", "version 3"),
+        *("shards", "index first", "compressed shards", "default"),
+    ],
 )
 def test_zarr_codecs(tmp_path, monkeypatch, options):
     monkeypatch.setattr("enhg.io._zarr.MOST_UNCHECKED", 0)
     path = tmp_path / "a.zarr"
     zarr.create_array(str(path), data=TABLE, chunks=(20, 40), **options)
     np.testing.assert_allclose(read_samples(path).X, TABLE)
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+@pytest.mark.parametrize("codec", ["zstd", "gzip"])
+def test_zarr_shards(tmp_path, refuses, codec, location):
+    """One of the three chunks of a shard is a bomb, one is not stored."""
+    path = tmp_path / "a.zarr"
+    compressor = {"zstd": zarr.codecs.ZstdCodec(), "gzip": zarr.codecs.GzipCodec()}[codec]
+    shards = {"shape": (60, 40), "index_location": location}
+    zarr.create_array(str(path), data=TABLE, chunks=(20, 40), shards=shards, compressors=compressor)
+    chunks = [bytes(CODECS[codec].encode(data)) for data in (bytes(8 * 800), ZEROS)]
+    start = 52 if location == "start" else 0
+    index = [start, len(chunks[0]), start + len(chunks[0]), len(chunks[1]), *2 * [2**64 - 1]]
+    data = np.array(index, "<u8").tobytes()
+    parts = [data + struct.pack("<I", crc32c(data)), b"".join(chunks)]
+    (path / "c/0/0").write_bytes(b"".join(parts if location == "start" else parts[::-1]))
+    refuses(lambda: read_samples(path), "a chunk that is larger than it should be")
+    # As the library reads it, so that this is a shard indeed.
+    with pytest.raises(ValueError, match="size"):
+        zarr.open_array(str(path))[20:40]
+    assert not zarr.open_array(str(path))[:20].any()
+    (path / "c/0/0").write_bytes(bytes(30))
+    refuses(lambda: read_samples(path), "a shard that is cut off")
+
+
+def test_zarr_shards_of_other_forms(tmp_path, refuses):
+    path = tmp_path / "a.zarr"
+    zarr.create_array(str(path), data=TABLE, chunks=(20, 40), shards=(60, 40))
+    metadata = json.loads((path / "zarr.json").read_text())
+    (outer,) = metadata["codecs"]
+    given = outer["configuration"]
+    inner = outer | {"configuration": given | {"chunk_shape": [10, 40]}}
+    forms = {
+        "shards in shards": [outer | {"configuration": given | {"codecs": [inner]}}],
+        "a codec beside them": [outer, {"name": "crc32c"}],
+        "whose index": [outer | {"configuration": given | {"index_codecs": [{"name": "crc32c"}]}}],
+        "in shards of shape": [outer | {"configuration": given | {"chunk_shape": [0, 40]}}],
+    }
+    for message, codecs in forms.items():
+        (path / "zarr.json").write_text(json.dumps(metadata | {"codecs": codecs}))
+        refuses(lambda: read_samples(path), message)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
@@ -183,6 +235,77 @@ def test_zarr_links_to_folders(tmp_path, refuses):
 
 
 # --- Parquet ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("use_dictionary", [True, False])
+def test_pages_are_those_of_the_library(tmp_path, compression, version, use_dictionary):
+    rng = np.random.default_rng(0)
+    columns = {
+        "embedding": pa.array(rng.integers(0, 9, (500, 7)).astype(float).tolist()),
+        "some": pa.array([None if i % 3 else [float(i), None] for i in range(500)]),
+        "f": pa.array(rng.normal(size=500)),
+        "é": pa.array([f"name {i}" for i in range(500)]),
+    }
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table(columns), path, compression=compression, data_page_version=version,
+        use_dictionary=use_dictionary, row_group_size=200, data_page_size=300, write_batch_size=10,
+    )  # fmt: skip
+    metadata = pq.read_metadata(path)
+    for place, head in enumerate(columns):
+        chunks = [metadata.row_group(i).column(place) for i in range(3)]
+        with open(path, "rb") as stream:
+            pages = list(column_pages(stream, head))
+        assert sum(page.n_values for page in pages) == sum(chunk.num_values for chunk in chunks)
+        # The library counts the headers of the pages, too.
+        n_bytes = sum(chunk.total_uncompressed_size for chunk in chunks)
+        assert n_bytes - 200 * len(pages) < sum(page.n_bytes for page in pages) < n_bytes
+        assert len(pages) > len(chunks)
+        has_dictionary = any(chunk.has_dictionary_page for chunk in chunks)
+        assert any(page.n_values == 0 for page in pages) == has_dictionary
+
+
+def list_bomb(path):
+    """One list of 30 million zeros, in less than 1 KB."""
+    values = pa.array(np.zeros(30_000_000, np.float32))
+    lists = pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+    pq.write_table(pa.table({"embedding": lists}), path, compression="zstd")
+    assert path.stat().st_size < 5000
+
+
+def test_parquet_lists(tmp_path, monkeypatch, refuses):
+    path = tmp_path / "a.parquet"
+    list_bomb(path)
+    reading = Mock()
+    monkeypatch.setattr("enhg.io.parquet._read_lists", reading)
+    refuses(lambda: read_samples(path), "embedding must not be over 500 times as large")
+    reading.assert_not_called()
+
+
+def test_parquet_lists_of_more_values_than_their_chunk_says(tmp_path, refuses):
+    """Pages are read until there are as many values as the chunk says, the last one as a whole."""
+    path = tmp_path / "a.parquet"
+    list_bomb(path)
+    data = path.read_bytes()
+    number = 60_000_000  # twice the number of values, as Thrift writes integers
+    said = bytes(number >> shift & 127 | 128 * (shift < 21) for shift in (0, 7, 14, 21))
+    place = data.index(said, len(data) - 8 - pq.read_metadata(path).serialized_size)
+    path.write_bytes(data[:place] + b"\x82\x80\x80\x00" + data[place + 4 :])
+    assert pq.read_metadata(path).row_group(0).column(0).num_values == 1
+    refuses(lambda: read_samples(path), "must not be over 500 times as large")
+
+
+@pytest.mark.parametrize("place", range(1, 40))
+def test_parquet_lists_with_damaged_headers(tmp_path, place):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"X": [[1.0, 2.0]] * 3}), path, use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    data[4:44] = bytes(255 if at == place else value for at, value in enumerate(data[4:44]))
+    path.write_bytes(data)
+    with suppress(InputError):
+        assert read_samples(path).X.shape == (3, 2)  # a part that nothing depends on
 
 
 def one_text(kind):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -32,6 +33,8 @@ _NODE = "zarr.json"  # those of format 3
 _METADATA = (_ARRAY, _GROUP, _NODE, ".zattrs", ".zmetadata")
 _MAX_DEPTH = 8  # of groups in groups
 _SHARDS = "sharding_indexed"
+_INDEX_BYTES, _CRC_BYTES = 16, 4  # of a chunk in the index of a shard, and of its checksum
+_NO_CHUNK = 2**64 - 1  # start and length of one that is not stored
 
 # Codecs whose decoding yields numbers and nothing else; those of format 3 may have a prefix.
 _CODECS = frozenset(
@@ -98,7 +101,7 @@ def _entry(zarr: Any, folder: Path, metadata: dict[str, Any]) -> Entry:
         raise ValueError(f"{folder.name} of shape {shape}")
     version = int(metadata["zarr_format"])
     chunk_bytes = dtype.itemsize * prod(_chunk_shape(metadata))
-    read = partial(_load, zarr, folder, version, dtype, _codecs(metadata), chunk_bytes)
+    read = partial(_load, zarr, folder, version, dtype, metadata)
     # Of samples, the type that they are read as.
     itemsize = (kept_dtype(dtype) if len(shape) > 1 and dtype.kind in "buif" else dtype).itemsize
     stored = sum(os.stat(file).st_size for file in _files(folder))
@@ -143,8 +146,9 @@ def _codecs(metadata: Any) -> list[str]:
     return names
 
 
-def _check_chunks(folder: Path, codecs: list[str], chunk_bytes: int) -> None:
+def _check_chunks(folder: Path, metadata: dict[str, Any], itemsize: int) -> None:
     """Require chunks that become no more than a chunk: the library decodes them to any size."""
+    codecs = _codecs(metadata)
     places = [place for place, codec in enumerate(codecs) if codec in _COMPRESSORS]
     if not places:
         return
@@ -152,30 +156,70 @@ def _check_chunks(folder: Path, codecs: list[str], chunk_bytes: int) -> None:
     after = [] if _SHARDS in codecs else codecs[places[0] + 1 :]
     if len(places) > 1 or not set(after) <= {*_CHECKSUMS}:
         raise ValueError("values that are compressed more than once, or changed afterwards")
-    if _SHARDS in codecs:
-        return
-    codec, most = codecs[places[0]], _MOST_WIDENED * chunk_bytes + MARGIN
+    codec, shape = codecs[places[0]], _chunk_shape(metadata)
+    shards = _shards(metadata, shape) if _SHARDS in codecs else None
+    most = _MOST_WIDENED * itemsize * prod(shards.chunk_shape if shards else shape) + MARGIN
     for file in _files(folder):
         size = os.path.getsize(file)
-        if os.path.basename(file) in _METADATA or (
-            codec in ("zlib", "gzip") and size <= MOST_UNCHECKED
-        ):
+        is_small = codec in ("zlib", "gzip") and size <= MOST_UNCHECKED and shards is None
+        if is_small or os.path.basename(file) in _METADATA:
             continue
-        if size > most or not inflates_to(read_regular(file), most, codec):
+        if size > most * (shards.n_chunks if shards else 1):
             raise ValueError("a chunk that is larger than it should be")
+        data = read_regular(file)
+        for chunk in shards.chunks(data) if shards else (data,):
+            if len(chunk) > most or not inflates_to(chunk, most, codec):
+                raise ValueError("a chunk that is larger than it should be")
+
+
+@dataclass(frozen=True)
+class _Shards:
+    """Files that hold many chunks, and an index of them at their start or end."""
+
+    chunk_shape: tuple[int, ...]
+    n_chunks: int
+    index_bytes: int
+    at_end: bool
+
+    def chunks(self, data: bytes) -> Iterator[bytes]:
+        """Yield the chunks of a file, which may leave some out."""
+        index = data[-self.index_bytes :] if self.at_end else data
+        if len(index) < self.index_bytes:
+            raise ValueError("a shard that is cut off")
+        for start, length in np.frombuffer(index, "<u8", 2 * self.n_chunks).reshape(-1, 2).tolist():
+            if (start, length) != (_NO_CHUNK, _NO_CHUNK):
+                yield data[start : start + length]
+
+
+def _shards(metadata: dict[str, Any], shape: tuple[int, ...]) -> _Shards:
+    """How shards of a shape are divided; only one kind of index, that of all writers, is read."""
+    outer = metadata["codecs"]
+    if [codec["name"] for codec in outer] != [_SHARDS] or _codecs(metadata).count(_SHARDS) > 1:
+        raise ValueError("shards in shards, or with a codec beside them")
+    given = outer[0]["configuration"]
+    index = [codec["name"] for codec in given["index_codecs"]]
+    order = (given["index_codecs"][0].get("configuration") or {}).get("endian", "little")
+    if index not in (["bytes"], ["bytes", "crc32c"]) or order != "little":
+        raise ValueError("shards whose index is not of little-endian numbers, as they are")
+    inner = tuple(int(length) for length in given["chunk_shape"])
+    if len(inner) != len(shape) or min(inner, default=1) < 1:
+        raise ValueError(f"chunks of shape {inner} in shards of shape {shape}")
+    n_chunks = prod(length // part for length, part in zip(shape, inner, strict=True))
+    index_bytes = _INDEX_BYTES * n_chunks + _CRC_BYTES * (len(index) - 1)
+    return _Shards(inner, n_chunks, index_bytes, given.get("index_location", "end") == "end")
 
 
 def _load(
-    zarr: Any, folder: Path, version: int, dtype: np.dtype, codecs: list[str], chunk_bytes: int
+    zarr: Any, folder: Path, version: int, dtype: np.dtype, metadata: dict[str, Any]
 ) -> NDArray[Any]:
     """Read whole chunks, some rows at a time, into one array of the type that samples have."""
-    if unsafe := set(codecs) - _CODECS:
+    if unsafe := set(_codecs(metadata)) - _CODECS:
         raise InputError(
             f"{folder}: codecs must be known to hold only numbers, got {', '.join(sorted(unsafe))}"
         )
     if dtype.kind not in "buifU":
         raise InputError(f"{folder}: must hold numbers or text, got {dtype}, which is never loaded")
-    _check_chunks(folder, codecs, chunk_bytes)
+    _check_chunks(folder, metadata, dtype.itemsize)
     stored = zarr.open_array(store=str(folder), mode="r", zarr_format=version)
     if stored.dtype != dtype:
         raise ValueError(f"values of type {stored.dtype} in place of {dtype}")

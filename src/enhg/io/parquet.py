@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from enhg._files import check_size, file_size, open_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, kept_dtype, readable, row_blocks, tidy_labels
+from enhg.io._parquet_pages import column_pages
 from enhg.io.arrays import DATA_NAMES
 from enhg.io.tables import LABEL_HEADS, NAME_HEADS
 
@@ -24,6 +25,7 @@ _PANDAS_INDEX = "__index_level_0__"  # how pandas heads its row labels
 _BUFFER = 1 << 18  # bytes of a column that are read ahead
 _MAX_ROWS = 1 << 16  # of a batch
 _ROW_BYTES = 64  # of the name of a row, at least
+_VALUE_BYTES = 8  # of a number of a list
 _N_COLUMNS = 16  # features that are read at a time
 _MAX_NAMED = 8  # columns that a message names
 
@@ -64,6 +66,7 @@ def read_parquet(path: Path, key: str | None) -> Samples:
         if layout.label is not None:
             labels = _as_labels(_cells(path, file, layout.label, file_size(stream)))
         if layout.lists is not None:
+            _check_lists(path, stream, layout.lists)
             X = _read_lists(path, arrow, file, layout.lists, file_size(stream))
         else:
             X = _read_features(path, arrow, file, layout.features)
@@ -168,6 +171,15 @@ def _cells(path: Path, file: Any, head: str, stored: int) -> list[Any]:
             batch = column.to_pylist()
         cells += batch
     return cells
+
+
+def _check_lists(path: Path, stream: IO[bytes], head: str) -> None:
+    """Refuse a column of far more values than its file has room for: a list is read as a whole."""
+    at, stored, n_bytes = stream.tell(), file_size(stream), 0
+    for page in column_pages(stream, head):
+        n_bytes += max(page.n_bytes, _VALUE_BYTES * page.n_values)
+        check_size(n_bytes, stored, f"{path}: column {head}")
+    stream.seek(at)
 
 
 def _read_lists(path: Path, arrow: Any, file: Any, head: str, stored: int) -> NDArray[Any]:
