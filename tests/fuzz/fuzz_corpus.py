@@ -133,10 +133,10 @@ def parquet_files(folder):
 def zarr_folders(folder):
     """Contents by path inside the folder."""
     contents = []
-    for version, chunks in ((3, (4, 5)), (2, (6, 3))):
+    for version, chunks, shards in ((3, (4, 5), None), (3, (2, 5), (4, 5)), (2, (6, 3), None)):
         path = folder / "a.zarr"
         group = zarr.open_group(path, mode="w", zarr_format=version)
-        group.create_array("X", data=X, chunks=chunks)
+        group.create_array("X", data=X, chunks=chunks, shards=shards)
         group.create_array("y", data=Y)
         files = [file for file in sorted(path.rglob("*")) if file.is_file()]
         contents.append({str(file.relative_to(path)): file.read_bytes() for file in files})

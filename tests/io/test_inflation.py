@@ -257,7 +257,8 @@ def test_pages_are_those_of_the_library(tmp_path, compression, version, use_dict
     for place, head in enumerate(columns):
         chunks = [metadata.row_group(i).column(place) for i in range(3)]
         with open(path, "rb") as stream:
-            pages = list(column_pages(stream, head))
+            pages = list(column_pages(stream, [head]))
+        assert {page.column for page in pages} == {head}
         assert sum(page.n_values for page in pages) == sum(chunk.num_values for chunk in chunks)
         # The library counts the headers of the pages, too.
         n_bytes = sum(chunk.total_uncompressed_size for chunk in chunks)

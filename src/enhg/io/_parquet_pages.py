@@ -7,13 +7,12 @@ them, and ends the process where the metadata of a column are damaged.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from enhg._files import file_size
-
 _MARK = b"PAR1"
+_HEADER_BYTES = (256, 1 << 20)  # of the header of a page, mostly and at most
 _MAX_SHIFT = 63  # of the bits of an integer
 _MAX_DEPTH = 32  # of structs in structs
 
@@ -30,18 +29,19 @@ _DATA_PAGES = (5, 8)  # versions 1 and 2
 class Page:
     """A page of a column: a dictionary, which has no values, or data."""
 
+    column: str
     n_bytes: int
     n_values: int
 
 
-def column_pages(stream: IO[bytes], column: str) -> Iterator[Page]:
-    """Yield what the pages of all chunks of a column say of themselves.
+def column_pages(stream: IO[bytes], columns: Collection[str]) -> Iterator[Page]:
+    """Yield what the pages of some columns say of themselves.
 
     Parameters
     ----------
     stream : binary file
-    column : str
-        Its heading, that of the outermost level.
+    columns : collection of str
+        Headings, of columns in others those of the outermost level.
 
     Raises
     ------
@@ -53,15 +53,16 @@ def column_pages(stream: IO[bytes], column: str) -> Iterator[Page]:
     if stream.read(4) != _MARK or length > end:
         raise ValueError("no Parquet file")
     stream.seek(end - length)
-    footer = _Thrift(stream).struct()
+    footer = _Thrift(stream.read(length)).struct()
+    heads = {column.encode(): column for column in columns}
     for group in footer.get(_ROW_GROUPS, ()):
         for chunk in group.get(_COLUMNS, ()):
             metadata = chunk[_COLUMN_METADATA]
-            if metadata[_PATH][0] == column.encode():
-                yield from _chunk_pages(stream, metadata)
+            if (head := metadata[_PATH][0]) in heads:
+                yield from _chunk_pages(stream, heads[head], metadata)
 
 
-def _chunk_pages(stream: IO[bytes], metadata: dict[int, Any]) -> Iterator[Page]:
+def _chunk_pages(stream: IO[bytes], column: str, metadata: dict[int, Any]) -> Iterator[Page]:
     start = metadata[_DATA_OFFSET]
     # A dictionary comes before the data.
     if 0 < metadata.get(_DICTIONARY_OFFSET, 0) < start:
@@ -69,24 +70,40 @@ def _chunk_pages(stream: IO[bytes], metadata: dict[int, Any]) -> Iterator[Page]:
     stop = start + metadata[_COMPRESSED_SIZE]
     n_missing = metadata[_N_VALUES]
     while n_missing > 0 and start < stop:
-        stream.seek(start)
-        header = _Thrift(stream).struct()
+        header, length = _page_header(stream, start)
         data: dict[int, Any] = next((header[kind] for kind in _DATA_PAGES if kind in header), {})
-        page = Page(header[_PAGE_SIZE], data.get(_PAGE_N_VALUES, 0))
+        page = Page(column, header[_PAGE_SIZE], data.get(_PAGE_N_VALUES, 0))
         compressed = header[_PAGE_COMPRESSED_SIZE]
         if min(compressed, page.n_bytes, page.n_values) < 0:
             raise ValueError("a page of negative size")
         yield page
         n_missing -= page.n_values
-        start = stream.tell() + compressed
+        start += length + compressed
+
+
+def _page_header(stream: IO[bytes], start: int) -> tuple[dict[int, Any], int]:
+    """A header and its bytes in the file; statistics in it may make it long."""
+    for most in _HEADER_BYTES:
+        stream.seek(start)
+        thrift = _Thrift(stream.read(most))
+        try:
+            return thrift.struct(), thrift.at
+        except _CutOffError:
+            if most == _HEADER_BYTES[-1]:
+                raise
+    raise AssertionError
+
+
+class _CutOffError(ValueError):
+    pass
 
 
 class _Thrift:
     """Reader of structs, as dicts from the numbers of their fields to values."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._most = file_size(stream)
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.at = 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         if depth > _MAX_DEPTH:
@@ -101,7 +118,7 @@ class _Thrift:
         return fields
 
     def _value(self, kind: int, depth: int) -> Any:
-        if kind in (_I16, _I32, _I64):
+        if _I16 <= kind <= _I64:
             return self._integer()
         if kind == _BINARY:
             return self._bytes(self._varint())
@@ -119,13 +136,16 @@ class _Thrift:
         raise ValueError(f"a value of the type {kind}")
 
     def _byte(self) -> int:
-        return self._bytes(1)[0]
+        if self.at >= len(self._data):
+            raise _CutOffError("a header that is cut off")
+        self.at += 1
+        return self._data[self.at - 1]
 
     def _bytes(self, length: int) -> bytes:
-        data = self._stream.read(min(length, self._most))
-        if len(data) < length:
-            raise ValueError("a header that is cut off")
-        return data
+        if length > len(self._data) - self.at:
+            raise _CutOffError("a header that is cut off")
+        self.at += length
+        return self._data[self.at - length : self.at]
 
     def _varint(self) -> int:
         value = 0

@@ -25,7 +25,7 @@ _PANDAS_INDEX = "__index_level_0__"  # how pandas heads its row labels
 _BUFFER = 1 << 18  # bytes of a column that are read ahead
 _MAX_ROWS = 1 << 16  # of a batch
 _ROW_BYTES = 64  # of the name of a row, at least
-_VALUE_BYTES = 8  # of a number of a list
+_VALUE_BYTES = 8  # of a number, or of the place of a text
 _N_COLUMNS = 16  # features that are read at a time
 _MAX_NAMED = 8  # columns that a message names
 
@@ -38,6 +38,11 @@ class _Layout:
     features: list[str]
     name: str | None
     label: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        """Headings of the columns that are read."""
+        return [*self.features, *filter(None, (self.lists, self.name, self.label))]
 
 
 def read_parquet(path: Path, key: str | None) -> Samples:
@@ -58,6 +63,7 @@ def read_parquet(path: Path, key: str | None) -> Samples:
             raise InputError(f"{path}: the table must hold at least one sample, got no rows")
         layout = _layout(path, arrow, file.schema_arrow, key)
         check_size(n_rows * (_ROW_BYTES + 8 * len(layout.features)), file_size(stream), str(path))
+        _check_pages(path, stream, layout)
         names = [str(row) for row in range(n_rows)]
         if layout.name is not None:
             cells = _cells(path, file, layout.name, file_size(stream))
@@ -66,7 +72,6 @@ def read_parquet(path: Path, key: str | None) -> Samples:
         if layout.label is not None:
             labels = _as_labels(_cells(path, file, layout.label, file_size(stream)))
         if layout.lists is not None:
-            _check_lists(path, stream, layout.lists)
             X = _read_lists(path, arrow, file, layout.lists, file_size(stream))
         else:
             X = _read_features(path, arrow, file, layout.features)
@@ -155,9 +160,6 @@ def _batches(file: Any, heads: list[str]) -> Iterator[tuple[slice, dict[str, Any
 def _cells(path: Path, file: Any, head: str, stored: int) -> list[Any]:
     """The cells of a column of names or labels; cells of equal text are one object."""
     where = f"{path}: column {head}"
-    # Not the size of this column: pyarrow ends the process where its metadata are damaged.
-    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-    check_size(sum(group.total_byte_size for group in groups), stored, where)
     cells: list[Any] = []
     n_letters = 0
     for _, columns in _batches(file, [head]):
@@ -173,12 +175,12 @@ def _cells(path: Path, file: Any, head: str, stored: int) -> list[Any]:
     return cells
 
 
-def _check_lists(path: Path, stream: IO[bytes], head: str) -> None:
-    """Refuse a column of far more values than its file has room for: a list is read as a whole."""
+def _check_pages(path: Path, stream: IO[bytes], layout: _Layout) -> None:
+    """Refuse far more values than the file has room for: a page is read as a whole, and a list."""
     at, stored, n_bytes = stream.tell(), file_size(stream), 0
-    for page in column_pages(stream, head):
+    for page in column_pages(stream, layout.columns):
         n_bytes += max(page.n_bytes, _VALUE_BYTES * page.n_values)
-        check_size(n_bytes, stored, f"{path}: column {head}")
+        check_size(n_bytes, stored, f"{path}: column {page.column}")
     stream.seek(at)
 
 
