@@ -80,7 +80,8 @@ def self_representation(
     error_weight : float, default=None
         Weight γₑ of a sparse error ε in single features, which models shadows and occlusions: the
         residual becomes xᵢ − Σⱼ zⱼxⱼ − ε, with the penalty γₑ‖ε‖₁ + lam·γₑ²‖ε‖². This is the same
-        problem over the atoms [X, I/γₑ]. None: no such error.
+        problem over the atoms [X, I/γₑ], which are rounded like the samples: 1/γₑ has the precision
+        of float32 where they have. None: no such error.
     n_candidates : int, default=None
         Try only some atoms for each sample, approximately: at least this many of the largest
         cosines, found by an index (``pip install 'enhg[large]'``), and those of 31 similar samples.
