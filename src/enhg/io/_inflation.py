@@ -12,6 +12,10 @@ MARGIN = 4096
 MOST_UNCHECKED = 100_000
 """Bytes of deflate that become 100 MB at most, and need no check."""
 
+HEADED = frozenset({"blosc", "lz4", "zstd"})
+"""Codecs whose data begin with their size; the decoders allocate what it says."""
+HEADER_BYTES = 32
+
 _STEP = 1 << 20
 _ANY_HEADER = 47  # zlib and gzip
 _DECODERS = {
@@ -24,26 +28,29 @@ _JOINED = {"gzip": b"\x1f\x8b", "bz2": b"BZh", "lzma": b"\xfd7zXZ"}  # starts of
 _ZSTD_MARK = b"\x28\xb5\x2f\xfd"
 
 
-def inflates_to(data: bytes, most: int, codec: str = "zlib") -> bool:
+def inflates_to(data: bytes, most: int, codec: str = "zlib", length: int | None = None) -> bool:
     """Whether compressed data becomes at most so many bytes.
 
     Parameters
     ----------
     data : bytes
+        Of the codecs in `HEADED` the first `HEADER_BYTES` suffice.
     most : int
     codec : str, default="zlib"
         Name in Zarr: zlib, gzip, bz2, lzma, blosc, lz4 or zstd; others are not known, and fit.
+    length : int, default=None
+        Bytes of the whole data; None for those of `data`.
 
     Raises
     ------
     Exception
         Of the decoder, if the data are damaged.
     """
-    if codec in ("blosc", "lz4"):  # which allocate what the header says
+    if codec in ("blosc", "lz4"):
         at = 4 if codec == "blosc" else 0
         return int.from_bytes(data[at : at + 4], "little") <= most
     if codec == "zstd":
-        return _zstd_size(data) <= most
+        return _zstd_size(data, len(data) if length is None else length) <= most
     total = 0
     while codec in _DECODERS and data and total <= most:
         decoder: Any = _DECODERS[codec]()
@@ -57,13 +64,13 @@ def inflates_to(data: bytes, most: int, codec: str = "zlib") -> bool:
     return total <= most
 
 
-def _zstd_size(data: bytes) -> int:
-    """Bytes of a frame of Zstandard, at most 32 768 for each byte where it does not say."""
+def _zstd_size(data: bytes, n_bytes: int) -> int:
+    """Bytes that a frame of Zstandard becomes, where it does not say 32 768 for each at most."""
     if data[:4] != _ZSTD_MARK or len(data) < 6:
         raise ValueError("not Zstandard")
     kind, is_single = data[4] >> 6, data[4] >> 5 & 1
     length = (is_single, 2, 4, 8)[kind]
     if not length:
-        return 32_768 * len(data)
+        return 32_768 * n_bytes
     at = 5 + (not is_single) + (0, 1, 2, 4)[data[4] & 3]
     return int.from_bytes(data[at : at + length], "little") + (256 if length == 2 else 0)

@@ -14,17 +14,17 @@ from functools import partial
 from math import prod
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._files import NotRegularError, read_regular
+from enhg._files import NotRegularError, file_size, open_regular, read_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._base import kept_dtype, row_blocks
 from enhg.io._entry import Entries, Entry
-from enhg.io._inflation import MARGIN, MOST_UNCHECKED, inflates_to
+from enhg.io._inflation import HEADED, HEADER_BYTES, MARGIN, MOST_UNCHECKED, inflates_to
 
 ZARR_SUFFIX = ".zarr"
 
@@ -34,7 +34,7 @@ _METADATA = (_ARRAY, _GROUP, _NODE, ".zattrs", ".zmetadata")
 _MAX_DEPTH = 8  # of groups in groups
 _SHARDS = "sharding_indexed"
 _INDEX_BYTES, _CRC_BYTES = 16, 4  # of a chunk in the index of a shard, and of its checksum
-_NO_CHUNK = 2**64 - 1  # start and length of one that is not stored
+_NO_CHUNK = 2**64 - 1  # start of one that is not stored
 
 # Codecs whose decoding yields numbers and nothing else; those of format 3 may have a prefix.
 _CODECS = frozenset(
@@ -166,10 +166,12 @@ def _check_chunks(folder: Path, metadata: dict[str, Any], itemsize: int) -> None
             continue
         if size > most * (shards.n_chunks if shards else 1):
             raise ValueError("a chunk that is larger than it should be")
-        data = read_regular(file)
-        for chunk in shards.chunks(data) if shards else (data,):
-            if len(chunk) > most or not inflates_to(chunk, most, codec):
-                raise ValueError("a chunk that is larger than it should be")
+        with open_regular(file) as stream:
+            for start, length in shards.chunks(stream) if shards else ((0, size),):
+                stream.seek(start)
+                data = stream.read(min(length, HEADER_BYTES if codec in HEADED else most))
+                if length > most or not inflates_to(data, most, codec, length):
+                    raise ValueError("a chunk that is larger than it should be")
 
 
 @dataclass(frozen=True)
@@ -181,14 +183,18 @@ class _Shards:
     index_bytes: int
     at_end: bool
 
-    def chunks(self, data: bytes) -> Iterator[bytes]:
-        """Yield the chunks of a file, which may leave some out."""
-        index = data[-self.index_bytes :] if self.at_end else data
+    def chunks(self, stream: IO[bytes]) -> list[tuple[int, int]]:
+        """Start and length of the chunks of a file, which may leave some out."""
+        end = file_size(stream)
+        stream.seek(max(0, end - self.index_bytes) if self.at_end else 0)
+        index = stream.read(self.index_bytes)
         if len(index) < self.index_bytes:
             raise ValueError("a shard that is cut off")
-        for start, length in np.frombuffer(index, "<u8", 2 * self.n_chunks).reshape(-1, 2).tolist():
-            if (start, length) != (_NO_CHUNK, _NO_CHUNK):
-                yield data[start : start + length]
+        places = np.frombuffer(index, "<u8", 2 * self.n_chunks).reshape(-1, 2).tolist()
+        stored = [(start, length) for start, length in places if start != _NO_CHUNK]
+        if any(start + length > end for start, length in stored):
+            raise ValueError("a shard that is cut off")
+        return stored
 
 
 def _shards(metadata: dict[str, Any], shape: tuple[int, ...]) -> _Shards:
