@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 _PROC = Path("/proc")
 _LEAST_BYTES = 256_000_000  # buffers of BLAS for two threads, and machine code that is loaded
+_THREAD_BYTES = 128_000_000  # of the address space: what a thread reserves for its stack and heap
 # Files of a control group with its limit and its usage, and what its statistics call the part of
 # the usage that can be given up at once, in versions 2 and 1.
 _FILES = {
@@ -35,6 +36,11 @@ def require_memory() -> None:
 
     OpenBLAS tries for ever to allocate its buffers where there is too little.
     """
+    reserved = _LEAST_BYTES + _THREAD_BYTES * (os.cpu_count() or 1)
+    if (left := _address_space()) < reserved:
+        raise MemoryError(
+            f"{left / 1e6:.0f} MB of the address space are left of {reserved / 1e6:.0f} MB at least"
+        )
     if (free := free_memory()) < _LEAST_BYTES:
         raise MemoryError(f"{free / 1e6:.0f} MB are free of {_LEAST_BYTES / 1e6:.0f} MB at least")
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from enhg.exceptions import MissingDependencyError
 
-_LACK_OF_MEMORY = ("failed to map segment", "annot allocate memory")  # by the loader of Linux
+# By the loader of Linux, and by Python.
+_LACK_OF_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
 
 
 def require(module: str, extra: str) -> Any:
@@ -49,6 +50,6 @@ def require(module: str, extra: str) -> Any:
         ) from error
 
 
-def lacks_memory(error: ImportError) -> bool:
-    """Whether a compiled module could not be imported because there was too little memory."""
+def lacks_memory(error: ImportError | RuntimeError) -> bool:
+    """Whether a compiled module could not be loaded, or a thread not started, without memory."""
     return any(text in str(error) for text in _LACK_OF_MEMORY)

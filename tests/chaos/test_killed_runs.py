@@ -102,7 +102,7 @@ def test_out_is_as_it_was_or_complete(tmp_path, program, work, whole, command, n
             assert not left
             assert waited < _PROMPT_SECONDS
             # Before the program starts, and once it has ended, Python does not handle signals.
-            assert status in (0, 128 + number, -number)
+            assert status in (0, 128 + number, -number), program.printed
             check_message(program.printed, status, number)
         if not any(name.endswith(".moving") for name in left):
             files = {k: v for k, v in snapshot(out).items() if not _TEMPORARY.match(k)}
@@ -162,7 +162,7 @@ def test_dask(tmp_path, program, work, number):
         with suppress(ProcessLookupError):  # it may have ended
             os.kill(process, number)
         program.wait()
-        assert "Traceback" not in program.printed
+        assert "Traceback" not in program.printed, program.printed
         end = time.monotonic() + 30
         while (alive := [one for one in workers if is_running(one)]) and time.monotonic() < end:
             time.sleep(0.1)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _UNSAVED_SECONDS = 60.0  # of a run before it writes a checkpoint that was not requested
+# Workers that are cut off print a traceback; what goes wrong in them is raised here.
+_WORKER_LOG = "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED"
 _CONNECTION_SECONDS = 10
 
 _FOLDERS = ("folders", "contact-sheets")
@@ -168,10 +170,11 @@ def _workers(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    distributed = require("distributed", "dask")
+    dask, distributed = require("dask", "dask"), require("distributed", "dask")
     try:
         if address == "local":
-            client = distributed.Client(threads_per_worker=1, dashboard_address=None)
+            with dask.config.set({_WORKER_LOG: "critical"}):
+                client = distributed.Client(threads_per_worker=1, dashboard_address=None)
         else:
             client = distributed.Client(address, timeout=_CONNECTION_SECONDS)
     except (OSError, ValueError) as error:

@@ -53,10 +53,12 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
             _fail(f"error: {error}{f' (option {option})' if option else ''}", 1)
         except MissingDependencyError as error:
             _fail(f"error: {error}", 1)
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:
             if not lacks_memory(error):
                 raise
-            _fail_without_memory(command, "a library cannot be loaded")
+            is_import = isinstance(error, ImportError)
+            what = "a library cannot be loaded" if is_import else "a thread cannot be started"
+            _fail_without_memory(command, what)
 
     return run
 
