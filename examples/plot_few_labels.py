@@ -8,7 +8,8 @@ about the others.
 """
 
 # %%
-# 30 random samples, so that some classes have one or two labels only. −1 means no label.
+# 30 random samples. None of them is a 2, so that all samples of this class get another label.
+# −1 means no label.
 
 import matplotlib.pyplot as plt
 import numpy as np

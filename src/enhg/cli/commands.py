@@ -297,7 +297,10 @@ def classify(
 @errors_in_one_line
 def predict(
     model_file: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="model.npz of enhg cluster or enhg classify.")
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="model.npz of enhg cluster or classify, classifier.npz of label."
+        ),
     ],
     source: Input,
     out: Out,

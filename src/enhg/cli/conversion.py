@@ -44,7 +44,7 @@ def convert(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Convert a hypergraph to an HIF file, or back.
+    """Convert a hypergraph to a HIF file, or back.
 
     HIF, the Hypergraph Interchange Format, is a JSON format that xgi, HyperNetX and other programs
     read and write. The suffixes of IN and OUT say what they are: .npz for files of enhg, .json for

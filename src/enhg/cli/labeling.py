@@ -26,7 +26,6 @@ from enhg.cli.options import (
     ModelSize,
     ModelStd,
     NoCache,
-    Out,
     Overwrite,
     Preprocessing,
     Quiet,
@@ -63,7 +62,15 @@ _AT_START = (
 def label(
     context: typer.Context,
     source: Input,
-    out: Out,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="OUT",
+            help="Folder for the results: new, empty, or of a session that goes on.",
+        ),
+    ],
     labels: Labels = None,
     classes: Annotated[
         str | None,

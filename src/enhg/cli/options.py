@@ -117,7 +117,7 @@ Input = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option("-o", "--out", metavar="OUT", help="Folder for the results: new, or empty."),
+    typer.Option("-o", "--out", metavar="OUT", help="Folder for the results: new or empty."),
 ]
 Clusters = Annotated[
     Any,
@@ -228,8 +228,8 @@ NoCache = Annotated[
     bool,
     typer.Option(
         "--no-cache",
-        help="Do not read or write .enhg-cache beside OUT, which holds features and coefficients "
-        "for the next run.",
+        help="Do not read or write .enhg-cache beside the results, which holds features and "
+        "coefficients for the next run.",
     ),
 ]
 Folders = Annotated[
@@ -333,9 +333,7 @@ Seed = Annotated[
         callback=whole(0, 2**32 - 1), metavar="N", help="Seed of the random number generator."
     ),
 ]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files of the same names in OUT.")
-]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace results of the same names.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and errors.")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the results as JSON in place of the summary.")

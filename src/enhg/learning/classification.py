@@ -94,7 +94,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         - "estimated": to sums in proportion to estimated sizes of the classes (an extension). These
           are a weighted geometric mean of the sizes that diffusion with "equal" gives and of the
           numbers of given labels, which have a weight between 0 and 1, the larger the better the
-          two agree (see `enhg.learning.propagation.estimate_class_sizes`);
+          two agree (the method, "Class balance");
         - "equal": to equal sums, for classes that are known to have similar sizes;
         - "labels": to sums in proportion to the number of given labels, for labels of a random
           sample;
@@ -362,10 +362,20 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         return self._spectrum
 
     def suggest(self, n: int) -> NDArray:
-        """Return the n unlabeled samples whose labels are most informative, best first.
+        """Return the unlabeled samples whose labels are most informative, best first.
 
-        See `enhg.learning.queries.select_queries`. The ambiguity of a sample is
-        1 − (p₁ − p₂), with p₁ and p₂ the two largest entries of its distribution.
+        Their labels determine those of ambiguous samples best (the method, "Samples to label
+        next"). The ambiguity of a sample is 1 − (p₁ − p₂), with p₁ and p₂ the two largest entries
+        of its distribution.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of int, of shape (n,)
+            Indices of the samples.
         """
         check_is_fitted(self)
         second, largest = np.partition(self.label_distributions_, -2, axis=1)[:, -2:].T

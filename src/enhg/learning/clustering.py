@@ -93,8 +93,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
           only (an extension), which connect the most similar samples. It needs a hypergraph with
           hyperedges of several sizes, as `ElasticNetHypergraph` has by default;
         - "auto": all of them. Of the partitions whose modularity is within one standard error of
-          the largest, the most informative is kept (see
-          `enhg.learning.partitions.choose_partition`). It is then refined by linear discriminants
+          the largest, the most informative is kept (the
+          method, "Partitions"). It is then refined by linear discriminants
           if this costs little modularity (see `refined_`). If `graph_` is a Graph with a dense
           adjacency matrix, only the first two are tried;
           "small_hyperedges" is left out if there are none.
@@ -126,8 +126,8 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     method_scores_ : dict of str to float
         The modularity of every method that was tried, before the refinement.
     method_information_ : dict of str to float
-        The information of every method that was tried, before the refinement (see
-        `enhg.modularity.step_information`).
+        The information of every method that was tried, before the refinement (the method,
+        "Partitions").
     refined_ : bool
         Whether the partition is the refined one. Linear discriminants fitted to two thirds of
         every cluster give the last third distributions over the clusters that share hyperedges with
@@ -162,7 +162,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     -----
     Of more than 100 000 samples, groups of strongly connected ones are clustered in place of the
     samples, by all methods but "small_hyperedges". Then single samples move to the cluster of the
-    largest gain of modularity (see `enhg.learning.coarsening`).
+    largest gain of modularity.
 
     `predict` and `predict_with_scores` need a structure that can attach new samples,
     `ElasticNetHypergraph` or `L1Hypergraph`; with others they are not available.
@@ -435,10 +435,20 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         return Prediction(labels, confidence, attachment.outlier_scores)
 
     def suggest(self, n: int) -> NDArray:
-        """Return the n samples whose labels are most informative, best first.
+        """Return the samples whose labels are most informative, best first.
 
-        See `enhg.learning.queries.select_queries`. Given these labels, `HypergraphClassifier`
-        labels the other samples, and its `suggest` selects further ones.
+        Their labels determine those of the other samples best (the method, "Samples to label
+        next"): given these labels, `HypergraphClassifier` labels the others, and its `suggest`
+        selects further ones.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of int, of shape (n,)
+            Indices of the samples.
         """
         check_is_fitted(self)
         no_labels = np.array([], dtype=int)

@@ -84,7 +84,7 @@ const panel = {
     if (texts.length) parts.push(make("p", { className: "remarks" }, sentence(texts)));
     if (!hasPicture(i)) {
       return [...parts, make("p", { className: "about after" },
-        `Its ${shaped ? "picture" : "vector"} is not on this page, which holds those of ` +
+        `Its ${shaped ? "picture is" : "features are"} not on this page, which holds those of ` +
         `${number(data.pictured)} of ${number(data.total)} ${noun}s.`)];
     }
     return [...parts, ...this.similar(i), this.details(i)];
