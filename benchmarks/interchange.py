@@ -54,7 +54,7 @@ def time_hif(file: str, program: str, edges: int) -> dict[str, float]:
     if program == "write":
         hypergraph = _random_hypergraph(edges)
         works["write"] = lambda: hypergraph.to_hif(file)
-    before = measure.peak_bytes()
+    before = measure.reset_peak()
     seconds = measure.seconds_of(works[program])
     return {"program_seconds": seconds, "bytes_more": measure.peak_bytes() - before}
 
