@@ -69,6 +69,12 @@ class Kernel:
             self.dispatcher = njit(**options)(function)
         self._n_compiled = 0
 
+    @property
+    def lock(self) -> Path:
+        """File that is locked by the process that compiles, if the machine code is kept."""
+        assert self._folder is not None
+        return self._folder.path / f".{self.dispatcher.__name__}.lock"
+
     def __call__(self, *arguments: Any) -> Any:
         try:
             result = self.dispatcher(*arguments)

@@ -33,6 +33,7 @@ for line in sys.stdin:
     words, output, limits = json.loads(line)
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python has started
         for name, value in limits.items():
             used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
             value += used if name == "RLIMIT_AS" else 0
@@ -42,6 +43,7 @@ for line in sys.stdin:
         os.dup2(null, 0), os.dup2(files, 1), os.dup2(files, 2)
         sys.argv = ["enhg", *words]
         os.write(started, b"%d\\n" % os.getpid())
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         enhg.cli.main()
         raise SystemExit
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

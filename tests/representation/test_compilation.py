@@ -1,9 +1,12 @@
 """The kernel is compiled by a process of its own, so that all processes run the same code."""
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from numba import njit
 
+from enhg._atomic import locked
 from enhg._numba import CACHE
 from enhg.representation import _compilation, _kernels
 from enhg.representation.solver import self_representation
@@ -30,6 +33,27 @@ def test_a_process_that_solves_does_not_compile(not_compiled):
     assert not_compiled == ["float32"]  # not again
     _compilation.load_kernel(np.dtype(np.float64))
     assert not_compiled == ["float32", "float64"]
+
+
+def test_of_several_processes_one_compiles(not_compiled):
+    loading = Thread(target=_compilation.load_kernel, args=[np.dtype(np.float32)])
+    with locked(_kernels.solve.lock) as is_locked:
+        if not is_locked:
+            pytest.skip("no locks")
+        loading.start()
+        loading.join(1)
+        assert loading.is_alive()
+        assert not not_compiled
+    loading.join()
+    assert not_compiled == ["float32"]
+    assert not _kernels.solve.lock.exists()
+
+
+def test_what_another_process_has_compiled_is_loaded(not_compiled, monkeypatch):
+    found = iter([False, True])  # the other one ends between both
+    monkeypatch.setattr(_compilation, "_is_compiled", lambda dtype: next(found))
+    _compilation.load_kernel(np.dtype(np.float32))
+    assert not not_compiled
 
 
 def test_solving_loads_the_kernel_first(monkeypatch):

@@ -34,7 +34,7 @@ if _HANGUP is not None:
 
 _last_lines: list[Callable[[], None]] = []
 _hurried = Event()
-_received = Event()  # a signal that ends the process
+_received: list[signal.Signals] = []  # those that end the process
 _ending = Lock()
 
 
@@ -49,6 +49,8 @@ class Terminated(KeyboardInterrupt):
 def watch_signals() -> None:
     """Treat SIGTERM and SIGHUP as Ctrl-C, and end the process soon after any of them."""
     signal.signal(signal.SIGTERM, _raise)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not in the background
+        signal.signal(signal.SIGINT, _raise)
     if _HANGUP is not None and signal.getsignal(_HANGUP) == signal.SIG_DFL:  # not under nohup
         signal.signal(_HANGUP, _raise)
     reading, writing = os.pipe()
@@ -97,15 +99,15 @@ def _number_of(error: KeyboardInterrupt) -> signal.Signals:
     return error.signal if isinstance(error, Terminated) else signal.SIGINT
 
 
-def unsaid_interruption(error: BaseException) -> KeyboardInterrupt | None:
-    """The interruption that led to an error of typer, unless its line is printed already.
+def end_interrupted() -> None:
+    """End the process if a signal has led here, by whatever error, with its line and status.
 
-    Between the start of the program and that of a command, typer makes an exit of it.
+    Between the start of the program and that of a command, typer makes an exit of an interruption,
+    and a library may make any error of it. Threads may still be in compiled code, which must not be
+    removed under them: the interpreter is not shut down.
     """
-    cause: BaseException | None = None if _ending.locked() else error
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__ or cause.__context__
-    return cause
+    if _received:
+        _end(_received[0])
 
 
 def end_in_order() -> None:
@@ -115,7 +117,8 @@ def end_in_order() -> None:
 
 
 def _raise(number: int, _: object) -> NoReturn:
-    raise Terminated(number)
+    _received.append(signal.Signals(number))
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
 
 
 def _pass_on(unraisable: Any) -> None:
@@ -126,7 +129,7 @@ def _pass_on(unraisable: Any) -> None:
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         number = _number_of(unraisable.exc_value)
         Thread(target=_interrupt_again, args=(number,), daemon=True).start()
-    elif not _received.is_set():
+    elif not _received:
         sys.__unraisablehook__(unraisable)
 
 
@@ -138,7 +141,7 @@ def _interrupt_again(number: signal.Signals) -> None:
 def _watch(reading: int) -> None:
     while True:
         for number in filter(_MESSAGES.__contains__, os.read(reading, 64)):
-            _received.set()
+            _received.append(signal.Signals(number))
             logging.disable()  # of libraries that are cut off, such as Dask
             if _hurried.is_set():
                 sleep(_SECONDS_TO_END)

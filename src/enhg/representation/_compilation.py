@@ -7,16 +7,19 @@ import subprocess
 import sys
 from contextlib import suppress
 from threading import Lock, Thread
+from time import sleep
 from typing import Any
 
 import numpy as np
 from numba.core.event import Listener, install_listener
 
+from enhg._atomic import LockedError, locked
 from enhg.representation import _kernels
 from enhg.representation._blocks import Dictionary, row_norms, solve_block
 from enhg.representation._threads import ThreadTeam
 from enhg.representation.problem import Problem
 
+_PAUSE = 0.1  # seconds until the next look for what another process compiles
 _loaded: set[str] = set()
 _loading = Lock()
 
@@ -32,11 +35,24 @@ def load_kernel(dtype: np.dtype) -> None:
         if not _kernels.solve.is_kept or dtype.name in _loaded:
             return
         _loaded.add(dtype.name)
-        try:
-            with install_listener("numba:compile", _Refusal()):
-                compile_kernel(dtype.name)
-        except _NotCompiledError:
-            _compile_elsewhere(dtype.name)
+        while not _is_compiled(dtype.name):
+            try:
+                with locked(_kernels.solve.lock):
+                    if not _is_compiled(dtype.name):
+                        _compile_elsewhere(dtype.name)
+                return
+            except LockedError:  # of several processes that start at once, one compiles
+                sleep(_PAUSE)
+
+
+def _is_compiled(dtype: str) -> bool:
+    """Whether there is machine code on disk, which is loaded."""
+    try:
+        with install_listener("numba:compile", _Refusal()):
+            compile_kernel(dtype)
+    except _NotCompiledError:
+        return False
+    return True
 
 
 def compile_kernel(dtype: str) -> None:
