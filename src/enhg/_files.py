@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -64,11 +65,14 @@ def _open_at_once(path: str, flags: int) -> int:
 def resolved(path: str | os.PathLike[str]) -> Path:
     """Return the absolute path without links; raise InputError for a link to itself."""
     try:
-        return Path(path).resolve()
+        place = Path(path).resolve()
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            os.stat(place)  # from Python 3.13 on, `resolve` does not raise
     except (OSError, RuntimeError) as error:
         raise InputError(
             f"{os.fspath(path)}: must lead to a file or folder, got a link to itself"
         ) from error
+    return place
 
 
 def file_size(stream: IO[bytes]) -> int:

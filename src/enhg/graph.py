@@ -91,7 +91,7 @@ class Graph(ImmutableGraph):
         >>> incidence.toarray().tolist(), weights.tolist()
         ([[1.0, 0.0], [1.0, 1.0]], [3.0, 1.0])
         """
-        pairs = sparse.triu(self._adjacency, format="coo")
+        pairs = sparse.triu(sparse.coo_array(self._adjacency), format="coo")
         numbers, joined = np.arange(pairs.nnz), pairs.row != pairs.col
         ends = np.concatenate([pairs.row, pairs.col[joined]])
         edges = np.concatenate([numbers, numbers[joined]])
