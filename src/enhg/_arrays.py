@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from enhg.exceptions import InputError
+
+_DATES = (np.datetime64, np.timedelta64, date, time, timedelta)
 
 
 def as_numpy(X: Any, name: str, parameter: str) -> Any:
@@ -30,13 +33,46 @@ def as_numpy(X: Any, name: str, parameter: str) -> Any:
         ) from error
 
 
-def refuse_dates(X: Any, name: str, parameter: str) -> None:
-    """Refuse dates and durations in an array or a table, of which NumPy would make counts."""
-    for dtype in X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]:
-        if getattr(dtype, "kind", "") in ("m", "M"):
-            raise InputError(
-                f"{name} must hold real numbers, got dtype {dtype}", parameter=parameter
-            )
+def as_real(X: Any, name: str, parameter: str) -> Any:
+    """Return what `as_numpy` does, and lists as arrays; refuse dates and durations in all of them.
+
+    NumPy would make counts of these.
+    """
+    if hasattr(X, "collect"):
+        raise InputError(
+            f"{name} must be in memory, got a {type(X).__name__}; call its collect() first",
+            parameter=parameter,
+        )
+    _refuse_dates(X, name, parameter)  # before columns of numbers are joined to those of dates
+    if isinstance(X, list | tuple):
+        try:
+            array = np.asarray(X)
+        except ValueError:  # rows of several lengths, which the caller refuses
+            return X
+    else:
+        array = as_numpy(X, name, parameter)
+    if array is not X:
+        _refuse_dates(array, name, parameter)
+    return array
+
+
+def _refuse_dates(X: Any, name: str, parameter: str) -> None:
+    """Refuse dates and durations in an array or a table."""
+    is_table = hasattr(X, "columns") and hasattr(X, "dtypes")
+    dtypes = list(X.dtypes) if is_table else [getattr(X, "dtype", None)]
+    kinds = [dtype for dtype in dtypes if _is_temporal(dtype)]
+    if np.dtype(object) in dtypes:
+        objects = X.select_dtypes(object).to_numpy() if is_table else X
+        kinds += [type(value).__name__ for value in objects.flat if isinstance(value, _DATES)]
+    if kinds:
+        raise InputError(
+            f"{name} must hold real numbers, got dtype {kinds[0]}", parameter=parameter
+        )
+
+
+def _is_temporal(dtype: Any) -> bool:
+    """Whether a type of NumPy, pandas or Polars is one of dates or durations."""
+    return getattr(dtype, "kind", "") in ("m", "M") or getattr(dtype, "is_temporal", bool)()
 
 
 def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:

@@ -19,7 +19,7 @@ from sklearn import config_context, get_config
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from enhg._arrays import as_numpy, refuse_dates, require_unmasked
+from enhg._arrays import as_numpy, as_real, require_unmasked
 from enhg._sparse import check_indices
 from enhg.exceptions import InputError
 
@@ -59,19 +59,21 @@ def check_samples(
     if is_unread(X):
         check_unread(X, name, parameter)
         X = np.asarray(X)  # here, since errors of its computation are not those of its values
-    X = as_numpy(X, name, parameter or name)
-    refuse_dates(X, name, parameter or name)
+    X = as_real(X, name, parameter or name)
     if isinstance(X, np.ndarray) and _is_exact_in_single(X.dtype):
         X = np.asarray(X, dtype=np.float32)
     try:
         return check_array(
-            np.asarray(X) if isinstance(X, list) else X,
+            X,
             dtype=[np.float64, np.float32],
             order="C",
             input_name=name,
             ensure_min_samples=min_samples,
         )
-    except (ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        # scikit-learn demands a TypeError of sparse matrices and of objects.
+        if isinstance(error, TypeError) and not hasattr(X, "iloc"):
+            raise
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
 
@@ -227,6 +229,8 @@ def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
 
     X are samples that `check_samples` accepted, as they were given.
     """
+    if not hasattr(X, "shape") and not isinstance(X, list | tuple):
+        X = as_numpy(X, "X", "X")  # of which scikit-learn would not find the number of features
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
@@ -338,8 +342,8 @@ def _is_number(value: object) -> bool:
 
 def real_array(values: Any, name: str) -> Any:
     """Return `values` as a NumPy array, or as it is if it is sparse; require real numbers."""
-    values = as_numpy(values, name, name)
     require_unmasked(values, name)
+    values = as_real(values, name, name)
     try:
         array = values if sparse.issparse(values) else np.asarray(values)
     except ValueError as error:

@@ -130,21 +130,8 @@ def test_labels_that_are_not_finite_are_refused_without_a_warning(y):
     assert caught.value.parameter == "y"
 
 
-class OnlyDLPack:
-    """An array of which nothing but the protocol is known."""
-
-    def __init__(self, array):
-        self._array = array
-
-    def __dlpack__(self, **options):
-        return self._array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self._array.__dlpack_device__()
-
-
-def test_labels_that_provide_dlpack_only():
-    check_column(OnlyDLPack(np.array([-1 if n is None else n for n in NUMBERS])), NUMBERS)
+def test_labels_that_provide_dlpack_only(only_dlpack):
+    check_column(only_dlpack(np.array([-1 if n is None else n for n in NUMBERS])), NUMBERS)
 
 
 def test_classes_codes_and_indices():
@@ -270,7 +257,7 @@ def test_weights_that_are_refused(weights, message):
     assert caught.value.parameter == "sample_weight"
 
 
-def test_true_labels_of_the_types_that_fit_takes():
+def test_true_labels_of_the_types_that_fit_takes(only_dlpack):
     X, y = halves(), np.repeat(["a", "b"], 40)
     model = fitted_to_halves(y)
     forms = [y.tolist(), y.astype(object), np.ma.MaskedArray(y), y[:, np.newaxis]]
@@ -279,7 +266,7 @@ def test_true_labels_of_the_types_that_fit_takes():
     assert [model.score(X, form) for form in forms] == [1] * len(forms)
     model, codes = fitted_to_halves(np.repeat([0, 1], 40)), np.repeat([0, 1], 40)
     assert model.score(X, np.ma.MaskedArray(codes)) == 1
-    assert model.score(X, OnlyDLPack(codes)) == 1
+    assert model.score(X, only_dlpack(codes)) == 1
 
 
 def test_true_labels_that_are_refused():
