@@ -73,6 +73,12 @@ class Structure(BaseEstimator, ABC):
         """
         return self._fit(X, lambda samples: self._build(samples, progress))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes of a pickle, in which no array is read-only."""
+        super().__setstate__(state)
+        if hasattr(self, "samples_"):
+            self.samples_.setflags(write=False)
+
     def _fit(self, X: ArrayLike, build: Callable[[NDArray], None]) -> Self:
         """Check and preprocess the samples, and call `build` with them."""
         self._check_parameters()
