@@ -16,6 +16,7 @@ from enhg._progress import Progress
 from enhg._validation import (
     check_choice,
     check_features,
+    check_range,
     check_samples,
     check_whole,
     kept_samples,
@@ -139,6 +140,8 @@ def neighbor_distances(X: NDArray, n_neighbors: int) -> sparse.csr_array:
     others = len(X) - 1
     hint = "(the number of samples less one)"
     check_whole("n_neighbors", n_neighbors, 1, others, hint=hint)
+    if X.dtype == np.float64:  # scikit-learn squares float32 in float64, which has room for it
+        check_range(X, "X")
     distances = kneighbors_graph(X, int(n_neighbors), mode="distance", include_self=False)
     return sparse.csr_array(distances)
 
