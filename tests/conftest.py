@@ -53,6 +53,25 @@ def union_of_subspaces():
 
 
 @pytest.fixture(scope="session")
+def only_dlpack():
+    """A class of arrays."""
+
+    class OnlyDLPack:
+        """An array of which nothing but the protocol is known."""
+
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack__(self, **options):
+            return self._array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+    return OnlyDLPack
+
+
+@pytest.fixture(scope="session")
 def hif_schema():
     """The rules of the Hypergraph Interchange Format, 0.1.0, as a JSON Schema.
 

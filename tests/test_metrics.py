@@ -46,11 +46,18 @@ def test_labels_may_be_words():
     assert clustering_accuracy([1, 1, 0, 0, 1], words) == 0.8
 
 
+def test_a_number_and_its_text_are_two_classes():
+    assert clustering_accuracy([1, "1"], [0, 0]) == 0.5
+    assert clustering_accuracy(np.array([1, "1"], object), ["a", "b"]) == 1
+    assert clustering_accuracy([0, 0], [1, "1"]) == 0.5
+
+
 MISSING = {
     "mask": np.ma.MaskedArray([0, 1, 1], [False, True, False]),
     "nan": [0.0, np.nan, 1.0],
     "none": [0, None, 1],
     "words": np.array(["a", None, "b"], object),
+    "list of words": ["a", float("nan"), "b"],
     "date": np.array(["2020", "NaT", "2021"], "M8[Y]"),
 }
 
@@ -76,3 +83,7 @@ def test_labels_that_do_not_belong_together():
         clustering_accuracy([[0, 1]], [[0, 1]])
     with pytest.raises(InputError, match="at least one label"):
         clustering_accuracy([], [])
+    with pytest.raises(InputError, match="labels_true must hold one label per sample"):
+        clustering_accuracy([[0], [0, 1]], [0, 1])
+    with pytest.raises(InputError, match=r"labels_pred must hold numbers or text, got .* 'dict'"):
+        clustering_accuracy([0, 1], [{}, {}])

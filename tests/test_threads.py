@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from enhg import Hypergraph, _threads
-from enhg._threads import ThreadedMatrix, map_in_threads
+from enhg import Hypergraph, HypergraphClustering, _threads
+from enhg._threads import ThreadedMatrix, blas_threads, map_in_threads, one_thread_in_libraries
 
 
 def test_results_are_in_the_order_of_the_items():
@@ -37,3 +42,69 @@ def test_theta_does_not_depend_on_blocks(monkeypatch):
     divided = Hypergraph(incidence)
     np.testing.assert_array_equal(divided.theta @ x, whole)
     np.testing.assert_allclose(whole, divided.theta_dense(), atol=1e-12)
+
+
+# --- limits of libraries --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three_threads():
+    with threadpool_limits(3, user_api="blas"):
+        yield
+
+
+def blas_counts():
+    return {
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    }
+
+
+def test_limits_are_those_of_the_innermost_block(three_threads):
+    with one_thread_in_libraries():
+        assert blas_counts() == {1}
+        with blas_threads(2):
+            assert blas_counts() == {2}
+        assert blas_counts() == {1}
+    assert blas_counts() == {3}
+
+
+def test_blocks_may_end_in_any_order(three_threads):
+    first, second = one_thread_in_libraries(), blas_threads(2)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas_counts() == {2}
+    second.__exit__(None, None, None)
+    assert blas_counts() == {3}
+
+
+def test_the_least_limit_of_several_threads_holds(three_threads):
+    both = Barrier(2, timeout=60)
+
+    def work(count):
+        with blas_threads(count):
+            both.wait()
+            seen = blas_counts()
+            both.wait()
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, [1, 2])) == [{1}, {1}]
+    assert blas_counts() == {3}
+
+
+def test_fits_in_several_threads_leave_the_limits_as_they_were(three_threads):
+    X = load_digits(n_class=3).data[:60]
+    with ThreadPoolExecutor(4) as pool:
+        fits = [
+            pool.submit(HypergraphClustering(3, n_init=2, random_state=0).fit, X) for _ in range(8)
+        ]
+        labels = [fit.result().labels_ for fit in fits]
+    assert blas_counts() == {3}
+    assert all((other == labels[0]).all() for other in labels)
+
+
+def test_an_error_ends_the_limit(three_threads):
+    with pytest.raises(ZeroDivisionError), one_thread_in_libraries():
+        _ = 1 / 0
+    assert blas_counts() == {3}

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from datetime import time
 
 import numpy as np
 import pytest
@@ -116,6 +117,63 @@ def test_tables_that_cannot_be_samples():
     ):
         with pytest.raises(InputError, match=message):
             check_samples(table)
+
+
+DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[us]")
+DATES = {"date": DAYS, "duration": np.diff(DAYS, append=DAYS[:1])}
+
+
+def as_objects(values):
+    rows = np.empty((len(values), 1), object)
+    rows[:, 0] = list(values)
+    return rows
+
+
+@pytest.mark.parametrize("values", DATES.values(), ids=DATES)
+def test_dates_and_durations_in_lists_and_objects_are_no_counts(values):
+    rows = [[value] for value in values]
+    for X in (
+        rows,
+        tuple(map(tuple, rows)),
+        [values, values],
+        [[value, 1.0] for value in DAYS - DAYS[0]],
+        as_objects(values),
+        as_objects(values.tolist()),
+    ):
+        with pytest.raises(InputError, match=r"X must hold real numbers, got dtype (date|timed)"):
+            check_samples(X)
+
+
+def test_dates_beside_numbers_in_tables_of_polars():
+    polars = pytest.importorskip("polars")
+    for values in (*DATES.values(), [time(1), time(2)]):
+        with pytest.raises(InputError, match=r"X must hold real numbers, got dtype (Da|Du|Ti)"):
+            check_samples(polars.DataFrame({"a": values, "b": [1.0, 2.0]}))
+    table = polars.DataFrame({"a": [1, 2], "b": [3.0, 4.0]})
+    np.testing.assert_array_equal(check_samples(table), [[1, 3], [2, 4]])
+    with pytest.raises(InputError, match=r"X must be in memory, got a LazyFrame; call .* collect"):
+        check_samples(table.lazy())
+
+
+def test_columns_of_pandas_that_are_no_numbers():
+    pandas = pytest.importorskip("pandas")
+    for column in (
+        pandas.period_range("2020", periods=2, freq="D"),
+        pandas.interval_range(0, 2),
+        pandas.Series(pandas.to_datetime(["2020", "2021"]), dtype=object),
+        pandas.Series(list(DAYS), dtype=object),
+    ):
+        with pytest.raises(InputError, match=r"X must .*real numbers, got"):
+            check_samples(pandas.DataFrame({"a": column, "b": [1.0, 2.0]}))
+    numbers = pandas.DataFrame({"a": pandas.Series([1, 2], dtype=object), "b": [3.0, 4.0]})
+    np.testing.assert_array_equal(check_samples(numbers), [[1, 3], [2, 4]])
+
+
+def test_tables_of_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    np.testing.assert_array_equal(check_samples(pyarrow.table({"a": [1, 2]})), [[1], [2]])
+    with pytest.raises(InputError, match="X must"):
+        check_samples(pyarrow.table({"a": DAYS, "b": [1.0, 2.0]}))
 
 
 def test_float_samples_are_not_copied():

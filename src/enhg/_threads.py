@@ -3,20 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
-from typing import TypeVar
+from threading import RLock, get_ident
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
 _ENTRIES_AT_ONCE = 2**20
+
+
+class _BlasThreads:
+    """The number of threads of BLAS, which is one for the process, while any thread limits it.
+
+    The first limit saves the number that was there, and the last to end restores it: threads that
+    did so on their own would restore the limits of each other. In between, the number is the least
+    of the limits of the threads, of which each has its innermost.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: a block that is garbage may end while another begins or ends.
+        self._lock = RLock()
+        self._limits: dict[object, tuple[int, int]] = {}
+        self._libraries: Any = None
+        self._first: Any = None
+
+    @contextmanager
+    def limit(self, count: int, libraries: ThreadpoolController) -> Iterator[None]:
+        key = object()
+        try:
+            with self._lock:
+                if not self._limits:
+                    self._libraries = libraries
+                self._limits[key] = (get_ident(), count)
+                self._apply()
+            yield
+        finally:
+            with self._lock:
+                self._limits.pop(key, None)
+                self._apply()
+
+    def _apply(self) -> None:
+        innermost = dict(list(self._limits.values()))
+        _let_any_thread_set(self._libraries)
+        if innermost:
+            latest = self._libraries.limit(limits=min(innermost.values()))
+            self._first = self._first or latest
+        elif self._first is not None:
+            self._first.restore_original_limits()
+            self._first = None
+        _let_any_thread_set(self._libraries)
+
+
+def _let_any_thread_set(libraries: ThreadpoolController) -> None:
+    """Undo that threadpoolctl, of late, ignores all threads but the first that sets a limit."""
+    for library in libraries.lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+_blas_threads = _BlasThreads()
+
+
+def blas_libraries() -> ThreadpoolController:
+    """The libraries of BLAS of this process; it takes milliseconds to find them."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+def blas_threads(
+    count: int, libraries: ThreadpoolController | None = None
+) -> AbstractContextManager[None]:
+    """Limit BLAS to some threads in a block; within blocks of other threads, to the least of all.
+
+    `libraries` are those of `blas_libraries`, if they are known.
+    """
+    return _blas_threads.limit(count, blas_libraries() if libraries is None else libraries)
 
 
 @contextmanager
@@ -28,7 +96,11 @@ def one_thread_in_libraries() -> Iterator[None]:
     which they finish, which rounds differently in every run. BLAS has one limit for the process,
     OpenMP one for every thread: `map_in_threads` sets that of its threads.
     """
-    with threadpool_limits(limits=1):
+    libraries = ThreadpoolController()
+    with (
+        blas_threads(1, libraries.select(user_api="blas")),
+        libraries.select(user_api="openmp").limit(limits=1),
+    ):
         yield
 
 

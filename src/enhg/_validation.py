@@ -19,6 +19,7 @@ from sklearn import config_context, get_config
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from enhg._arrays import as_numpy, as_real, require_unmasked
 from enhg._sparse import check_indices
 from enhg.exceptions import InputError
 
@@ -58,50 +59,23 @@ def check_samples(
     if is_unread(X):
         check_unread(X, name, parameter)
         X = np.asarray(X)  # here, since errors of its computation are not those of its values
-    X = _as_numpy(X, name, parameter or name)
-    _refuse_dates(X, name, parameter or name)
+    X = as_real(X, name, parameter or name)
     if isinstance(X, np.ndarray) and _is_exact_in_single(X.dtype):
         X = np.asarray(X, dtype=np.float32)
     try:
         return check_array(
-            np.asarray(X) if isinstance(X, list) else X,
+            X,
             dtype=[np.float64, np.float32],
             order="C",
             input_name=name,
             ensure_min_samples=min_samples,
         )
-    except (ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        # scikit-learn demands a TypeError of sparse matrices and of objects.
+        if isinstance(error, TypeError) and not hasattr(X, "iloc"):
+            raise
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
-
-
-def _refuse_dates(X: Any, name: str, parameter: str) -> None:
-    """Refuse dates and durations in an array or a table, of which NumPy would make counts."""
-    for dtype in X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]:
-        if getattr(dtype, "kind", "") in ("m", "M"):
-            raise InputError(
-                f"{name} must hold real numbers, got dtype {dtype}", parameter=parameter
-            )
-
-
-def require_unmasked(values: Any, name: str, parameter: str | None = None) -> None:
-    """Refuse masked entries of an array or of a list of rows: NumPy takes them for numbers."""
-    arrays = values if isinstance(values, list | tuple) else [values]
-    masked = (array for array in arrays if isinstance(array, np.ma.MaskedArray))
-    if count := sum(int(np.ma.count_masked(array)) for array in masked):
-        raise InputError(
-            f"{name} must hold a number everywhere, got {count} masked entries; replace them, for "
-            "example by filled()",
-            parameter=parameter or name,
-        )
-
-
-def is_unknown(label: Any) -> bool:
-    """Whether a label is None, or is not equal to itself: NaN, and NA of pandas."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # a comparison with NA is neither true nor false
-        return True
 
 
 def sample_dtype(dtype: np.dtype) -> np.dtype:
@@ -116,26 +90,6 @@ def sample_dtype(dtype: np.dtype) -> np.dtype:
 def _is_exact_in_single(dtype: np.dtype) -> bool:
     """Whether numbers of a type are exact in float32, which halves memory and doubles speed."""
     return dtype.itemsize <= {"u": 2, "i": 2, "f": 4}.get(dtype.kind, 0)
-
-
-def _as_numpy(X: Any, name: str, parameter: str) -> Any:
-    """Return the array of NumPy that X provides; other values as they are.
-
-    scikit-learn's `check_array` knows lists, sparse matrices and pandas' tables. Of all others it
-    would convert float32 to float64, and lets errors pass.
-    """
-    if isinstance(X, np.ndarray | list) or sparse.issparse(X) or hasattr(X, "iloc"):
-        return X
-    try:
-        if hasattr(X, "__array__"):
-            return np.asarray(X)
-        return np.from_dlpack(X) if hasattr(X, "__dlpack__") else X
-    except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise InputError(
-            f"{name} must be an array that NumPy can read, got a {type(X).__name__} ({error}); "
-            "convert it first, a PyTorch tensor by detach(), cpu() or float()",
-            parameter=parameter,
-        ) from error
 
 
 def freeze_new(samples: NDArray, X: ArrayLike) -> None:
@@ -275,6 +229,8 @@ def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
 
     X are samples that `check_samples` accepted, as they were given.
     """
+    if not hasattr(X, "shape") and not isinstance(X, list | tuple):
+        X = as_numpy(X, "X", "X")  # of which scikit-learn would not find the number of features
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
@@ -386,8 +342,8 @@ def _is_number(value: object) -> bool:
 
 def real_array(values: Any, name: str) -> Any:
     """Return `values` as a NumPy array, or as it is if it is sparse; require real numbers."""
-    values = _as_numpy(values, name, name)
     require_unmasked(values, name)
+    values = as_real(values, name, name)
     try:
         array = values if sparse.issparse(values) else np.asarray(values)
     except ValueError as error:

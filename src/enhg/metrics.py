@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from enhg._validation import is_unknown
+from enhg._label_arrays import complete_labels
 from enhg.exceptions import InputError
 
 
@@ -41,7 +43,8 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
 
 def _paired(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return both as one-dimensional arrays of equal, positive length."""
-    truth, labels = np.asarray(labels_true), np.asarray(labels_pred)
+    truth = complete_labels(labels_true, "labels_true")
+    labels = complete_labels(labels_pred, "labels_pred")
     if truth.ndim != 1 or truth.shape != labels.shape:
         raise InputError(
             "labels_true and labels_pred must hold one label per sample, got shapes "
@@ -49,22 +52,18 @@ def _paired(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray, ND
         )
     if not len(truth):
         raise InputError("labels_true and labels_pred must hold at least one label, got none")
-    _require_all(labels_true, truth, "labels_true")
-    _require_all(labels_pred, labels, "labels_pred")
-    return truth, labels
+    return _sortable(truth, "labels_true"), _sortable(labels, "labels_pred")
 
 
-def _require_all(given: ArrayLike, labels: NDArray, name: str) -> None:
-    """Refuse missing labels, which would count as a class, or as what is below a mask."""
-    if np.ma.isMaskedArray(given):
-        missing = np.ma.getmaskarray(given)
-    elif labels.dtype.kind == "O":
-        missing = np.array([is_unknown(label) for label in labels])
-    else:
-        missing = labels != labels
-    if count := np.count_nonzero(missing):
+def _sortable(labels: NDArray, name: str) -> NDArray:
+    """Return numbers in place of objects, which may be both text and numbers."""
+    if labels.dtype.kind != "O":
+        return labels
+    places: dict[Any, int] = {}
+    try:
+        return np.array([places.setdefault(label, len(places)) for label in labels])
+    except TypeError as error:
         raise InputError(
-            f"{name} must hold a label for every sample, got {count} missing; leave these samples "
-            "out of both",
+            f"{name} must hold numbers or text, got labels of which one is an {error}",
             parameter=name,
-        )
+        ) from error

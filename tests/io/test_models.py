@@ -211,6 +211,24 @@ def test_parameters_that_are_no_json_values_are_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "message"),
+    [
+        ("clusters", "n_clusters", 10**6, "n_clusters must be a whole number from 1 to"),
+        ("clusters", "n_init", 0, "n_init must be a whole number of at least 1"),
+        ("classes", "alpha", 7, "alpha must be a number between 0 and 1"),
+        ("lasso", "gamma", -1, "gamma must be"),
+    ],
+)
+def test_parameters_that_could_not_be_read_are_not_saved(tmp_path, name, parameter, value, message):
+    model = MODELS[name]()
+    (model.structure_ if parameter == "gamma" else model).set_params(**{parameter: value})
+    with pytest.raises(InputError, match=message) as caught:
+        save_model(model, tmp_path / "model.npz")
+    assert caught.value.parameter == parameter
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_learners_are_saved(tmp_path):
     with pytest.raises(NotFittedError):
         save_model(HypergraphClustering(4), tmp_path / "model.npz")

@@ -97,6 +97,43 @@ def test_labels_of_no_class(y, words):
         on(CONNECTED).fit(TEN, labels)
 
 
+@pytest.mark.parametrize("missing", [float("nan"), None, -1, "", "-1"])
+@pytest.mark.parametrize("form", [list, tuple])
+def test_missing_labels_in_a_list_of_text(missing, form):
+    classes, _, labeled = check_labels(form(["cat", missing, "dog", missing]), np.zeros((4, 1)))
+    assert (classes.tolist(), labeled.tolist()) == (["cat", "dog"], [0, 2])
+
+
+@pytest.mark.parametrize("y", [["cat", 1, 2, -1], ["cat", True, "dog", ""], ("a", 1.0, "b", "c")])
+def test_lists_of_text_and_numbers_are_refused_as_arrays_of_them_are(y):
+    for labels in (y, np.array(y, object)):
+        with pytest.raises(InputError, match="y must hold labels of one type, got both text and"):
+            check_labels(labels, np.zeros((4, 1)))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.0, np.inf, 1.0, -1],
+        np.array([0, -np.inf, 1, None], object),
+        np.float32([0, 1, np.inf, 1]),
+        np.ma.MaskedArray([0.0, np.nan, np.nan, 1.0], [False, True, False, False]),
+    ],
+)
+def test_labels_that_are_not_finite_are_refused_without_a_warning(y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(
+            InputError, match=r"y must hold finite numbers, got -?(inf|nan)"
+        ) as caught:
+            check_labels(y, np.zeros((4, 1)))
+    assert caught.value.parameter == "y"
+
+
+def test_labels_that_provide_dlpack_only(only_dlpack):
+    check_column(only_dlpack(np.array([-1 if n is None else n for n in NUMBERS])), NUMBERS)
+
+
 def test_classes_codes_and_indices():
     classes, codes, labeled = check_labels(["b", "", "a", None, "b"], np.zeros((5, 1)))
     assert classes.tolist() == ["a", "b"]
@@ -160,18 +197,90 @@ def test_a_missing_label_is_none_of_the_classes():
     assert labels.dtype == np.int64
 
 
+# --- score ----------------------------------------------------------------------------------------
+
+
+def halves():
+    """Samples of two orthogonal subspaces, 40 of each."""
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.random((40, 6)) * ([3, 0] * 3), rng.random((40, 6)) * ([0, 3] * 3)])
+
+
+def fitted_to_halves(y):
+    return on(ElasticNetHypergraph(preprocessing="unit")).fit(halves(), y)
+
+
 @pytest.mark.parametrize("dtype", [int, bool, np.uint8, str])
 def test_a_sample_without_a_label_counts_as_wrong(dtype):
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.random((40, 6)) * ([3, 0] * 3), rng.random((40, 6)) * ([0, 3] * 3)])
-    y = np.repeat([0, 1], 40).astype(dtype)
-    model = on(ElasticNetHypergraph(preprocessing="unit")).fit(X, y)
+    X, y = halves(), np.repeat([0, 1], 40).astype(dtype)
+    model = fitted_to_halves(y)
     assert model.score(X, y) == 1
     new, wanted = [X[0], X[-1], np.zeros(6), np.zeros(6)], [y[0], y[-1], y[0], y[-1]]
     with pytest.warns(UserWarning, match="2 of 4 samples"):
         assert model.score(new, wanted) == 0.5
     with pytest.warns(UserWarning, match="2 of 4 samples"):
         assert model.score(new, wanted, sample_weight=[5, 1, 1, 1]) == 0.75
+
+
+def test_score_of_samples_that_no_label_reaches():
+    y = np.where(np.arange(80) < 40, np.arange(80) % 2, -1)
+    with pytest.warns(UserWarning, match="no label reaches 40 of 80"):
+        model = fitted_to_halves(y)
+    X = halves()
+    assert model.score(X[40:], np.zeros(40)) == 0
+    assert model.score(X, y == 0, sample_weight=np.arange(80) >= 40) == 0
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.float16, np.float32])
+def test_weights_of_any_type(dtype):
+    X, y = halves(), np.repeat([0, 1], 40)
+    model, wanted = fitted_to_halves(y), np.where(np.arange(80) % 4, y, 1 - y)
+    weights = np.full(80, 120).astype(dtype)
+    assert model.score(X, wanted, sample_weight=weights) == 0.75
+    assert model.score(X, wanted, sample_weight=weights[:, np.newaxis]) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (["1"] * 80, "hold real numbers, got dtype <U1"),
+        ([1, 2], r"hold a number for each of 80 samples, got shape \(2,\)"),
+        ([0] * 80, "be finite numbers of at least 0, one of them positive, got .* a sum of 0"),
+        ([-1] + [1] * 79, "be finite .* got a least of -1"),
+        ([np.nan] * 80, "be finite .* got a least of nan"),
+    ],
+)
+def test_weights_that_are_refused(weights, message):
+    y = np.repeat([0, 1], 40)
+    with pytest.raises(InputError, match=f"sample_weight must {message}") as caught:
+        fitted_to_halves(y).score(halves(), y, sample_weight=weights)
+    assert caught.value.parameter == "sample_weight"
+
+
+def test_true_labels_of_the_types_that_fit_takes(only_dlpack):
+    X, y = halves(), np.repeat(["a", "b"], 40)
+    model = fitted_to_halves(y)
+    forms = [y.tolist(), y.astype(object), np.ma.MaskedArray(y), y[:, np.newaxis]]
+    if hasattr(np.dtypes, "StringDType"):
+        forms.append(y.astype(np.dtypes.StringDType()))
+    assert [model.score(X, form) for form in forms] == [1] * len(forms)
+    model, codes = fitted_to_halves(np.repeat([0, 1], 40)), np.repeat([0, 1], 40)
+    assert model.score(X, np.ma.MaskedArray(codes)) == 1
+    assert model.score(X, only_dlpack(codes)) == 1
+
+
+def test_true_labels_that_are_refused():
+    X, y = halves(), np.repeat(["a", "b"], 40)
+    model = fitted_to_halves(y)
+    for wrong, message in (
+        (np.ma.MaskedArray(y, [True] * 3 + [False] * 77), "a label for every sample, got 3 miss"),
+        ([None, *y[1:]], "a label for every sample, got 1 missing"),
+        ([1, *y[1:]], "labels of one type"),
+        (y[:3], "a label for each of 80 samples, got 3"),
+    ):
+        with pytest.raises(InputError, match=f"y must hold {message}") as caught:
+            model.score(X, wrong)
+        assert caught.value.parameter == "y"
 
 
 # --- columns of tables ----------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from enhg import (
     KNNHypergraph,
     L1Hypergraph,
     LaplacianEigenmapGraph,
+    LowRankGraph,
     clustering_accuracy,
 )
 from enhg.exceptions import InputError
@@ -310,3 +311,25 @@ def test_samples_are_validated_once(structure, digits, scans, preprocessing):
     if structure in ATTACHING:
         fitted.attach(digits[0][50:60])
         assert scans == [X.shape, (10, 64)]
+
+
+# --- scales ---------------------------------------------------------------------------------------
+
+SCALE_FREE = [kind for kind in STRUCTURES if kind is not LowRankGraph]
+
+
+@pytest.mark.parametrize("structure", SCALE_FREE)
+@pytest.mark.parametrize("exponent", [530, -660])
+def test_samples_whose_squares_are_out_of_range_are_refused(structure, exponent):
+    X = np.random.default_rng(0).normal(size=(30, 5)) * 2.0**exponent
+    with pytest.raises(InputError, match="X must have products within the range of float64"):
+        structure(preprocessing="none").fit(X)
+
+
+@pytest.mark.parametrize("structure", SCALE_FREE)
+@pytest.mark.parametrize("exponent", [66, -80])
+def test_samples_in_float32_have_the_range_of_float64(structure, exponent):
+    X = np.random.default_rng(0).normal(size=(30, 5)).astype(np.float32)
+    graphs = [structure(preprocessing="none").fit(A).graph_ for A in (X, X * 2.0**exponent)]
+    scaled, expected = (graph.theta @ np.eye(30) for graph in graphs)
+    np.testing.assert_allclose(scaled, expected, atol=1e-3)

@@ -105,6 +105,8 @@ def fit_structure(learner: Any, samples: NDArray) -> None:
             parameter="structure",
         )
     _check_same_features(structure, learner)
+    if isinstance(structure, FrozenEstimator):
+        _check_same_samples(structure.estimator, samples)
     _set_structure(learner, structure, graph)
 
 
@@ -168,6 +170,19 @@ def _check_same_features(structure: Any, learner: Any) -> None:
     if names is not None and not np.array_equal(names, own_names):
         raise InputError(
             "structure must be fitted to the feature names of X, got one fitted to others",
+            parameter="structure",
+        )
+
+
+def _check_same_samples(structure: Any, samples: NDArray) -> None:
+    """Require that a structure of this package was fitted to these samples, in any precision."""
+    if not isinstance(structure, Structure):
+        return
+    own = structure.samples_
+    dtype = min(own.dtype, samples.dtype, key=lambda dtype: dtype.itemsize)
+    if not np.array_equal(own.astype(dtype, copy=False), samples.astype(dtype, copy=False)):
+        raise InputError(
+            "structure must be fitted to the samples X, got one fitted to others of the same shape",
             parameter="structure",
         )
 
@@ -266,9 +281,10 @@ def learner_to_state(learner: Any, fitted: State) -> State:
     Raises
     ------
     InputError
-        If the structure is not one that can be saved, or a parameter is no number or word.
+        If the structure is not one that can be saved, or a parameter is wrong or no number or word.
     """
     check_is_fitted(learner)
+    learner._check_parameters()  # they may have been set after fit, and would not be read again
     structure = _unfrozen(learner.structure_)
     kind = type(structure).__name__
     if kind not in SAVED_STRUCTURES:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from enhg._validation import is_unknown
+from enhg._label_arrays import complete_labels, is_unknown, label_array
 from enhg.exceptions import InputError
 
 _MISSING_OBJECTS = ("", "-1", -1)
@@ -42,6 +42,21 @@ def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArra
     return classes, codes, np.flatnonzero(~missing)
 
 
+def check_true_labels(y: ArrayLike, n_samples: int) -> NDArray:
+    """Return labels of all samples as an array of one type."""
+    try:
+        labels: NDArray = column_or_1d(complete_labels(y, "y"))
+        if len(labels) != n_samples:
+            raise InputError(
+                f"y must hold a label for each of {n_samples} samples, got {len(labels)}"
+            )
+        if labels.dtype.kind == "O":
+            labels = _of_one_type(labels, np.zeros(n_samples, bool))
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error), parameter="y") from error
+    return labels
+
+
 def labels_of(classes: NDArray, codes: NDArray) -> NDArray:
     """Return the classes of codes, the marker of a missing label for the code n_classes."""
     missing = codes == len(classes)
@@ -68,36 +83,19 @@ def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return y as a one-dimensional array of one type, and the mask of missing labels."""
     if isinstance(y, np.ma.MaskedArray):
         return _parse_masked(y)
-    labels: NDArray = column_or_1d(_as_objects(y), warn=True)
+    labels: NDArray = column_or_1d(label_array(y, "y"), warn=True)
     if labels.dtype.kind == "O" and all(_is_either(label) for label in labels):
         labels = labels.astype(int)
     if labels.dtype.kind == "O":
         labels, missing = _parse_objects(labels)
     elif labels.dtype.kind == "U":
-        missing = (labels == "") | (labels == "-1")  # NumPy makes strings of ["cat", -1]
+        missing = (labels == "") | (labels == "-1")
     elif labels.dtype.kind in "mM":
         missing = np.isnat(labels)
     else:
         missing = _missing_numbers(labels)
-    if not missing.all():
-        check_classification_targets(labels[~missing])
+    _check_targets(labels[~missing])
     return labels, missing
-
-
-def _as_objects(y: Any) -> Any:
-    """Return y as an array of objects if it is of a type that is not NumPy's, or of its strings.
-
-    NumPy would make numbers of integers, booleans and categories beside missing ones.
-    """
-    dtype = getattr(y, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind == "T":
-        return y.astype(object)
-    to_list = getattr(y, "to_list", None) or getattr(y, "tolist", None)
-    if isinstance(dtype, np.dtype | None) or to_list is None or len(y.shape) != 1:
-        return y
-    labels = np.empty(len(y), dtype=object)
-    labels[:] = to_list()
-    return labels
 
 
 def _parse_masked(y: np.ma.MaskedArray) -> tuple[NDArray, NDArray]:
@@ -105,9 +103,17 @@ def _parse_masked(y: np.ma.MaskedArray) -> tuple[NDArray, NDArray]:
     labels, missing = column_or_1d(y.data), column_or_1d(np.ma.getmaskarray(y))
     if labels.dtype.kind in "OT":
         labels = _of_one_type(labels.astype(object), missing)
-    if not missing.all():
-        check_classification_targets(labels[~missing])
+    _check_targets(labels[~missing])
     return labels, missing
+
+
+def _check_targets(given: NDArray) -> None:
+    """Require labels that are classes, where there are any."""
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        wrong = given[~np.isfinite(given)][0]
+        raise InputError(f"y must hold finite numbers, got {wrong}")
+    if len(given):
+        check_classification_targets(given)
 
 
 def _missing_numbers(labels: NDArray) -> NDArray:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._checkpoint import CheckpointLike
@@ -17,7 +16,7 @@ from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
 from enhg._threads import one_thread_in_libraries
-from enhg._validation import check_choice, check_fraction, check_rng
+from enhg._validation import check_choice, check_fraction, check_rng, real_array
 from enhg.exceptions import Advised, InputError
 from enhg.learning._advice import MORE_MEMBERS
 from enhg.learning._base import (
@@ -31,7 +30,7 @@ from enhg.learning._base import (
     require_by_method,
     validate_samples,
 )
-from enhg.learning._labels import check_labels, labels_of
+from enhg.learning._labels import check_labels, check_true_labels, labels_of
 from enhg.learning.coarsening import Coarsening, find_groups
 from enhg.learning.discriminants import discriminant_features
 from enhg.learning.propagation import (
@@ -328,16 +327,18 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            A label for every sample.
         sample_weight : array-like of shape (n_samples,), optional
+            Numbers of at least 0, one of them positive.
         """
         distributions = self.predict_proba(X)
-        weights = np.ones(len(distributions))
-        if sample_weight is not None:
-            weights = column_or_1d(sample_weight)
-            check_consistent_length(distributions, weights)
-        reached = distributions.max(axis=1) > 0
+        truth = check_true_labels(y, len(distributions))
+        weights = _check_weights(sample_weight, len(distributions))
+        counted = weights * (distributions.max(axis=1) > 0)
+        if not counted.any():  # which scikit-learn refuses
+            return 0.0
         labels = self.classes_[distributions.argmax(axis=1)]
-        correct = accuracy_score(y, labels, normalize=False, sample_weight=weights * reached)
+        correct = accuracy_score(truth, labels, normalize=False, sample_weight=counted)
         return float(correct / weights.sum())
 
     def _distributions(self, memberships: Any) -> NDArray:
@@ -427,3 +428,23 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         model.method_weights_ = weights
         model._set_labels(distributions, codes)
         return model
+
+
+def _check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64]:
+    """Return the weights of samples, all 1 by default."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weights = np.asarray(real_array(sample_weight, "sample_weight"), dtype=np.float64)
+    if weights.shape not in ((n_samples,), (n_samples, 1)):
+        raise InputError(
+            f"sample_weight must hold a number for each of {n_samples} samples, got shape "
+            f"{weights.shape}",
+            parameter="sample_weight",
+        )
+    if not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+        raise InputError(
+            "sample_weight must be finite numbers of at least 0, one of them positive, got a least "
+            f"of {weights.min()} and a sum of {weights.sum()}",
+            parameter="sample_weight",
+        )
+    return weights.ravel()

@@ -8,9 +8,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._npz import State, require, require_array, require_value
+from enhg._checkpoint import Computation
+from enhg._npz import State, require, require_array, require_state, require_value
 from enhg._protocol import GraphLike, check_graph
 from enhg._validation import check_rng, check_whole
+from enhg.learning._base import resumed
 from enhg.learning.plateaus import TOLERANCE, Plateaus, find_plateaus
 from enhg.learning.spectral import (
     MAX_EXTRA_EIGENVECTORS,
@@ -215,6 +217,25 @@ def estimate_clusters(
         return count, spectrum, kept
     plateaus = find_plateaus(part, rng)
     return _combine(spectrum.eigenvalues, plateaus, max_clusters), spectrum, kept
+
+
+def resumed_estimate(
+    parts: Computation, graph: GraphLike, *, all_equal: bool, tol: float, rng: np.random.RandomState
+) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
+    """`estimate_clusters`, or what an earlier call has finished of it."""
+
+    def compute(rng: np.random.RandomState) -> State:
+        count, spectrum, used = estimate_clusters(
+            graph, all_equal=all_equal, tol=tol, random_state=rng
+        )
+        return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
+
+    estimated = resumed(parts, "count", rng, compute)
+    return (
+        ClusterCount.from_state(require_state(estimated, "count")),
+        Spectrum.from_state(require_state(estimated, "spectrum")),
+        require_array(estimated, "used", (graph.n_vertices,), "b"),
+    )
 
 
 def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None) -> ClusterCount:

@@ -42,7 +42,7 @@ from enhg.learning._clustering_warnings import (
     warn_of_components,
     warn_of_few_samples,
 )
-from enhg.learning.cluster_count import ClusterCount, estimate_clusters, large_components
+from enhg.learning.cluster_count import ClusterCount, large_components, resumed_estimate
 from enhg.learning.coarsening import Coarsening, find_groups
 from enhg.learning.partitions import (
     METHODS,
@@ -227,10 +227,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         """
         self._check_parameters()
         samples = validate_samples(self, X)
-        n = len(samples)
-        if not self._is_automatic():
-            hint = '(the number of samples) or "auto"'
-            check_whole("n_clusters", self.n_clusters, 1, n, hint=hint)
+        self._check_n_clusters(len(samples))
         fit_structure(self, samples)
         parts = finished_parts(self, "clustering", samples, self._description())
         rng = self._rng(parts)
@@ -243,6 +240,11 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         check_choice("method", self.method, ("auto", *METHODS))
         check_whole("n_init", self.n_init, 1)
         check_rng(self.random_state)
+
+    def _check_n_clusters(self, n_samples: int) -> None:
+        if not self._is_automatic():
+            hint = '(the number of samples) or "auto"'
+            check_whole("n_clusters", self.n_clusters, 1, n_samples, hint=hint)
 
     def _description(self) -> State:
         """What the clusters depend on beside the samples and the graph."""
@@ -281,7 +283,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         firsts = np.arange(len(samples)) if is_graph(self.structure_) else first_equal(samples)
         coarse = self._coarsen(rng, parts)
         if self._is_automatic():
-            count, known, selected = self._estimate(coarse, rng, parts, not firsts.any())
+            count, known, selected = resumed_estimate(
+                parts, coarse.graph, all_equal=not firsts.any(), tol=coarse.eigenvector_tol, rng=rng
+            )
             self.cluster_count_, used = count, coarse.spread(selected)
             self.n_clusters_ = self.cluster_count_.n_clusters
             warn_if_not_reliable(count)
@@ -315,24 +319,6 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             return Coarsening.of_groups(self.graph_, None)
         return Coarsening.of_groups(
             self.graph_, require_indices(groups, "groups", self.graph_.n_vertices)
-        )
-
-    def _estimate(
-        self, coarse: Coarsening, rng: np.random.RandomState, parts: Computation, all_equal: bool
-    ) -> tuple[ClusterCount, Spectrum, NDArray[np.bool_]]:
-        """`estimate_clusters`, or what an earlier call has finished of it."""
-
-        def compute(rng: np.random.RandomState) -> State:
-            count, spectrum, used = estimate_clusters(
-                coarse.graph, all_equal=all_equal, tol=coarse.eigenvector_tol, random_state=rng
-            )
-            return {"count": count.to_state(), "spectrum": spectrum.to_state(), "used": used}
-
-        estimated = resumed(parts, "count", rng, compute)
-        return (
-            ClusterCount.from_state(require_state(estimated, "count")),
-            Spectrum.from_state(require_state(estimated, "spectrum")),
-            require_array(estimated, "used", (coarse.graph.n_vertices,), "b"),
         )
 
     def _partition(
@@ -458,6 +444,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
     def to_state(self) -> State:
         """Return the state of the fitted clustering, from which `from_state` makes it again."""
         check_is_fitted(self)
+        self._check_n_clusters(self.graph_.n_vertices)
         count = self.cluster_count_
         return learner_to_state(
             self,
@@ -484,8 +471,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         model.cluster_centers_ = require_array(state, "cluster_centers", (None, None))
         k, m = model.cluster_centers_.shape
         require(k > 0, "cluster_centers")
-        if not model._is_automatic():
-            check_whole("n_clusters", model.n_clusters, 1, n)
+        model._check_n_clusters(n)
         model.n_clusters_ = k
         model.embedding_ = require_array(state, "embedding", (n, m))
         model.labels_ = require_indices(state, "labels", k)

@@ -13,10 +13,10 @@ from uuid import uuid4
 import numpy as np
 from distributed import Client, Future, KilledWorker, as_completed, wait
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from enhg._checkpoint import digest
 from enhg._memory import free_memory
+from enhg._threads import blas_threads
 from enhg._validation import check_unread, is_dask_array, is_unread, sample_dtype
 from enhg._version import __version__
 from enhg.exceptions import InputError
@@ -196,7 +196,7 @@ class _Open:
                 self.dictionary = self.problem.dictionary(task.layout, team)
 
     def solve(self, index: int) -> SolvedRows:
-        with _one_thread, ThreadTeam(1) as team:
+        with blas_threads(1), ThreadTeam(1) as team:
             if self.problem.candidates is not None:
                 return self.problem.solve_on_candidates(self.blocks[index], team)
             if not hasattr(self.own, "buffer"):
@@ -204,30 +204,6 @@ class _Open:
             return self.problem.solve(self.blocks[index], self.dictionary, self.own.buffer, team)
 
 
-class _OneThread:
-    """Limits BLAS to one thread while any thread of a worker is within this context.
-
-    The limit is one of the process: threads that set and restore it on their own would change it
-    for each other, and with it the rounding of products.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._count = Lock(), 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._count == 0:
-                self._limit = threadpool_limits(limits=1, user_api="blas")
-            self._count += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._count -= 1
-            if self._count == 0:
-                self._limit.restore_original_limits()
-
-
-_one_thread = _OneThread()
 # The problems of this process, while it is a worker.
 _open: dict[str, _Open] = {}
 _opening = Lock()

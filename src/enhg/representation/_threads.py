@@ -11,8 +11,8 @@ from typing import Self, TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
+from enhg._threads import blas_libraries, blas_threads
 from enhg.exceptions import InputError
 
 _S = TypeVar("_S")
@@ -38,7 +38,7 @@ class ThreadTeam:
                 parameter="n_jobs",
             )
         self.size = effective_n_jobs(-1 if n_jobs is None else int(n_jobs))
-        self._blas = ThreadpoolController().select(user_api="blas")
+        self._blas = blas_libraries()
         self._pool = ThreadPoolExecutor(self.size)
 
     def __enter__(self) -> Self:
@@ -49,12 +49,12 @@ class ThreadTeam:
 
     def multiply(self, A: NDArray, B: NDArray, out: NDArray) -> None:
         """Compute out = ABᵀ with a multi-threaded BLAS."""
-        with self._blas.limit(limits=self.size):
+        with blas_threads(self.size, self._blas):
             np.matmul(A, B.T, out=out)
 
     def call(self, function: Callable[[], _T]) -> _T:
         """Return function(), with a multi-threaded BLAS."""
-        with self._blas.limit(limits=self.size):
+        with blas_threads(self.size, self._blas):
             return function()
 
     def gram(self, X: NDArray) -> NDArray:
@@ -78,7 +78,7 @@ class ThreadTeam:
 
     def map(self, function: Callable, items: Iterable) -> None:
         """Call function(item) for all items, in all threads; one alone is the calling thread."""
-        with self._blas.limit(limits=1):
+        with blas_threads(1, self._blas):
             for _ in (map if self.size == 1 else self._pool.map)(function, items):
                 pass
 
@@ -87,7 +87,7 @@ class ThreadTeam:
 
         At most as many results as there are threads wait to be taken.
         """
-        with self._blas.limit(limits=1):
+        with blas_threads(1, self._blas):
             waiting: deque[Future[_T]] = deque()
             for item in items:
                 waiting.append(self._pool.submit(function, item))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.blas import dtpsv
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
+from enhg._threads import blas_threads
 from enhg._validation import check_nonnegative, check_range, check_samples, check_whole
 from enhg.exceptions import InputError
 
@@ -209,7 +209,7 @@ def elastic_net_path(
         allowed[index] = False
     # Matrix-vector products are bound by memory: a second thread gains little on an idle machine,
     # and on a busy one a path of Extended Yale B (2414 samples) took 75 s in place of 13 s.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with blas_threads(1):
         walk = _Walk(atoms, samples[index], allowed, float(ridge), float(alpha_min))
         while not walk.finished and (max_steps is None or len(walk.alphas) <= max_steps):
             walk.choose_active()

@@ -16,6 +16,7 @@ from enhg._progress import Progress
 from enhg._validation import (
     check_choice,
     check_features,
+    check_range,
     check_samples,
     check_whole,
     kept_samples,
@@ -72,6 +73,12 @@ class Structure(BaseEstimator, ABC):
         self
         """
         return self._fit(X, lambda samples: self._build(samples, progress))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes of a pickle, in which no array is read-only."""
+        super().__setstate__(state)
+        if hasattr(self, "samples_"):
+            self.samples_.setflags(write=False)
 
     def _fit(self, X: ArrayLike, build: Callable[[NDArray], None]) -> Self:
         """Check and preprocess the samples, and call `build` with them."""
@@ -133,6 +140,8 @@ def neighbor_distances(X: NDArray, n_neighbors: int) -> sparse.csr_array:
     others = len(X) - 1
     hint = "(the number of samples less one)"
     check_whole("n_neighbors", n_neighbors, 1, others, hint=hint)
+    if X.dtype == np.float64:  # scikit-learn squares float32 in float64, which has room for it
+        check_range(X, "X")
     distances = kneighbors_graph(X, int(n_neighbors), mode="distance", include_self=False)
     return sparse.csr_array(distances)
 

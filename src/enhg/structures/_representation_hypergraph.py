@@ -226,9 +226,10 @@ class RepresentationHypergraph(RepresentationStructure):
         Raises
         ------
         InputError
-            If `preprocessing` is a transformer of another package.
+            If a parameter is wrong, or `preprocessing` is a transformer of another package.
         """
         check_is_fitted(self)
+        self._check_parameters()  # they may have been set after fit
         preprocessing = preprocessing_to_state(self.preprocessing_)
         name = self.preprocessing
         if not isinstance(name, str):
@@ -264,6 +265,7 @@ class RepresentationHypergraph(RepresentationStructure):
         require(dtype in ("float32", "float64"), "samples_dtype")
         samples = require_array(state, "samples", (None, None)).astype(dtype)
         self.samples_, self.n_features_in_ = check_samples(samples, min_samples=2), samples.shape[1]
+        self.samples_.setflags(write=False)
         self.preprocessing_ = preprocessing_from_state(require_state(state, "preprocessing"))
         require(self.preprocessing_.n_features_in_ == self.n_features_in_, "preprocessing")
         preprocessed = check_samples(self.preprocessing_.transform(self.samples_))

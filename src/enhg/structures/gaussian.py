@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances
 
 from enhg._progress import Progress
-from enhg._validation import check_positive
+from enhg._validation import check_positive, check_range
 from enhg.preprocessing.naming import Preprocessing
 from enhg.structures._base import Structure, heat, symmetric_graph
 
@@ -54,7 +54,9 @@ class GaussianGraph(Structure):
         check_positive("bandwidth", self.bandwidth)
 
     def _build(self, samples: NDArray, progress: Progress) -> None:
-        distances = pairwise_distances(samples.astype(np.float64, copy=False))
+        wide = samples.astype(np.float64, copy=False)
+        check_range(wide, "X")
+        distances = pairwise_distances(wide)
         pairs = np.triu_indices(len(samples), 1)
         weights = np.zeros_like(distances)
         weights[pairs] = 2 * heat(distances[pairs], self.bandwidth)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from enhg._validation import check_positive
+from enhg._validation import check_positive, check_range
 from enhg.preprocessing.naming import Preprocessing
 from enhg.structures._base import symmetric_graph
 from enhg.structures._representation import RepresentationStructure
@@ -105,10 +105,12 @@ class SparseSubspaceGraph(RepresentationStructure):
         return self.error_weight_
 
     def _prepare(self, samples: NDArray) -> None:
-        self.gamma_ = self.alpha_z / _least_largest_product(samples)
+        wide = samples.astype(np.float64, copy=False)
+        check_range(wide, "X")
+        self.gamma_ = self.alpha_z / _least_largest_product(wide, np.finfo(samples.dtype).eps)
         self.error_weight_ = None
         if self.alpha_e is not None:
-            self.error_weight_ = self.alpha_e / _least_largest_length(samples)
+            self.error_weight_ = self.alpha_e / _least_largest_length(wide)
 
     def _connect(self, coefficients: sparse.csr_array) -> None:
         C = coefficients.copy()
@@ -117,11 +119,14 @@ class SparseSubspaceGraph(RepresentationStructure):
         self.graph_ = symmetric_graph(2 * C)
 
 
-def _least_largest_product(X: NDArray) -> float:
-    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the i where it is above rounding; 1 if there is none."""
+def _least_largest_product(X: NDArray, eps: float) -> float:
+    """minᵢ max_{j≠i} |xⱼᵀxᵢ| over the i where it is above rounding; 1 if there is none.
+
+    `eps` is that of the samples, of which X may be a copy in another precision.
+    """
     largest = []
     lengths = np.linalg.norm(X, axis=1)
-    rounding = 4 * np.finfo(X.dtype).eps * lengths.max(initial=0)
+    rounding = 4 * eps * lengths.max(initial=0)
     for start in range(0, len(X), _ROWS_AT_ONCE):
         block = slice(start, start + _ROWS_AT_ONCE)
         products = np.abs(X[block] @ X.T)
