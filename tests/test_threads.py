@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import numpy as np
 import pytest
@@ -108,3 +110,26 @@ def test_an_error_ends_the_limit(three_threads):
     with pytest.raises(ZeroDivisionError), one_thread_in_libraries():
         _ = 1 / 0
     assert blas_counts() == {3}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(three_threads):
+    """Another thread holds a limit, and the lock, in the moment of the fork."""
+    held, forked = Event(), Event()
+
+    def hold():
+        with blas_threads(1), _threads._blas_threads._lock:
+            held.set()
+            forked.wait(60)
+
+    with ThreadPoolExecutor() as pool:
+        holding = pool.submit(hold)
+        held.wait(60)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            with blas_threads(2):
+                os._exit(0 if blas_counts() == {2} else 1)
+        forked.set()
+        holding.result()
+    assert os.waitpid(child, 0)[1] == 0

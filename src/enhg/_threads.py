@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
@@ -34,6 +35,12 @@ class _BlasThreads:
         self._limits: dict[object, tuple[int, int]] = {}
         self._libraries: Any = None
         self._first: Any = None
+
+    def forget_other_threads(self) -> None:
+        """In a process that was forked, only the thread that has forked goes on."""
+        self._lock = RLock()
+        own = get_ident()
+        self._limits = {key: limit for key, limit in self._limits.items() if limit[0] == own}
 
     @contextmanager
     def limit(self, count: int, libraries: ThreadpoolController) -> Iterator[None]:
@@ -70,6 +77,8 @@ def _let_any_thread_set(libraries: ThreadpoolController) -> None:
 
 
 _blas_threads = _BlasThreads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_blas_threads.forget_other_threads)
 
 
 def blas_libraries() -> ThreadpoolController:
