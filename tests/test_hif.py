@@ -130,7 +130,12 @@ def test_attributes_and_metadata(path, read_valid_hif):
         ({"vertex_names": ["a", "b", 1.5]}, "vertex_names must be text or integers, got 1.5"),
         ({"edge_names": [True, 2]}, "edge_names must be text or integers, got True"),
         ({"vertex_attributes": {"x": [1]}}, "value for each of 3 vertices, got 1 of 'x'"),
-        ({"vertex_attributes": {"x": [1, 2, object()]}}, "x must be a number or a word"),
+        ({"vertex_attributes": {"x": [1, 2, object()]}}, "'x' must be a number or a word"),
+        *(
+            ({"vertex_attributes": {"x": values}}, "must be a mapping from names to sequences")
+            for values in ({0: 1, 1: 2, 2: 3}, "abc", {1, 2, 3}, np.array(1))
+        ),
+        ({"vertex_attributes": {1: [1, 2, 3]}}, "must be a mapping from names to sequences"),
         ({"vertex_names": [10**5000, 1, 2]}, "vertex_names must be text or integers that JSON can"),
         ({"vertex_attributes": {"x": 1}}, "vertex_attributes must be a mapping .* got {'x': 1}"),
         ({"vertex_attributes": [1, 2, 3]}, "vertex_attributes must be a mapping"),
@@ -147,8 +152,9 @@ def test_bad_options_write_nothing(path, options, message):
 
 def test_attributes_of_a_table(path):
     pandas = pytest.importorskip("pandas")
-    SMALL.to_hif(path, vertex_attributes=pandas.DataFrame({"label": [2, 1, 0]}))
-    assert json.loads(path.read_text())["nodes"][0] == {"node": 0, "attrs": {"label": 2}}
+    SMALL.to_hif(path, vertex_attributes=pandas.DataFrame({"label": [2, pandas.NA, 0]}))
+    nodes = json.loads(path.read_text())["nodes"]
+    assert [node["attrs"]["label"] for node in nodes] == [2, None, 0]
 
 
 def test_files_are_overwritten_on_request_only(path):

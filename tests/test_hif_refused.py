@@ -39,6 +39,10 @@ REFUSED = {
     "no comma": ('{"incidences": [' + ONE + ONE + "]}", "expected , or ], got '{'"),
     "number": ('{"incidences": [1]}', "expected an object, got '1'"),
     "text": ('{"incidences": ["edge"]}', "expected an object"),
+    "weight of text": (
+        '{"edges": [{"edge": 1, "attrs": {"weight": "2"}}], "incidences": [' + ONE + "]}",
+        "'weight' must be a number, got '2'",
+    ),
     "no node": ('{"incidences": [{"edge": 1}]}', "must be an object with 'node'"),
     "no edge": ('{"incidences": [{"node": 1}]}', "must be an object with 'edge'"),
     "null": ('{"incidences": [{"edge": 1, "node": null}]}', "'node' must be text or an integer"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import TextIOWrapper
@@ -26,6 +26,7 @@ from enhg._atomic import atomic_file
 from enhg._files import NotRegularError, open_regular
 from enhg._incidences import NamedIncidence, check_names, shown
 from enhg._json_stream import JsonStream, Record
+from enhg._label_arrays import is_unknown
 from enhg._npz import json_value
 from enhg._progress import Progress, Report, reporting
 from enhg._version import __version__
@@ -108,7 +109,7 @@ def _encoded_attributes(attributes: Mapping[str, Sequence[Any]] | None, count: i
     if attributes is None:
         return []
     if not hasattr(attributes, "items") or not all(
-        isinstance(v, Sized) for _, v in attributes.items()
+        isinstance(name, str) and _is_sequence(values) for name, values in attributes.items()
     ):
         raise InputError(
             f"vertex_attributes must be a mapping from names to sequences, got {shown(attributes)}",
@@ -127,9 +128,18 @@ def _encoded_attributes(attributes: Mapping[str, Sequence[Any]] | None, count: i
         return [json.dumps(row, allow_nan=False) for row in rows]
 
 
+def _is_sequence(values: object) -> bool:
+    """Whether values are in an order: a list, an array or a column of a table."""
+    if isinstance(values, str | bytes | Mapping | Set):
+        return False
+    return isinstance(values, Sized) and getattr(values, "ndim", 1) > 0
+
+
 def _json_or_null(name: str, value: object) -> Any:
-    """A value as JSON has it; null for a number that is not finite."""
-    plain = json_value(name, value)
+    """A value as JSON has it; null for a missing one, and for a number that is not finite."""
+    if np.isscalar(value) or not isinstance(value, Sized):
+        value = None if is_unknown(value) else value
+    plain = json_value(f"vertex_attributes of {name!r}", value)
     return None if isinstance(plain, float) and not np.isfinite(plain) else plain
 
 
@@ -339,8 +349,8 @@ def _edge_weight(record: Record) -> Any:
     if "weight" in record:
         return record["weight"]
     attributes = record.get("attrs")
-    weight = attributes.get("weight", 1.0) if isinstance(attributes, dict) else 1.0
-    return weight if type(weight) in (int, float) else 1.0
+    weight = attributes.get("weight") if isinstance(attributes, dict) else None
+    return 1.0 if weight is None else weight
 
 
 def _numbers(values: list[Any]) -> NDArray[np.float64]:

@@ -179,7 +179,7 @@ def incidence_of_bipartite(
         Where the package has the sides, for messages.
     """
     for node, side in sides.items():
-        if side not in (0, 1):
+        if not np.isscalar(side) or side not in (0, 1):
             raise InputError(
                 f"nodes of network must have the attribute {attribute!r}, 0 for a vertex and 1 for "
                 f"a hyperedge, got {side!r} at {shown(node)}",
