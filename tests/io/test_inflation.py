@@ -153,6 +153,36 @@ def test_zarr_values_are_compressed_once(tmp_path, refuses):
     refuses(lambda: read_samples(path), "compressed more than once")
 
 
+@pytest.mark.parametrize("name", ["zarr.json", ".zarray"])
+def test_zarr_metadata_are_those_of_their_format(tmp_path, refuses, name):
+    """The library would open the other file, in which other codecs are."""
+    path = tmp_path / "a.zarr"
+    write_zarr(path, bytes(CODECS["bz2"].encode(ZEROS)), CODECS["bz2"].get_config())
+    metadata = json.loads((path / ".zarray").read_text()) | {"compressor": None}
+    (path / name).write_text(json.dumps(metadata | {"zarr_format": 2 + (name == ".zarray")}))
+    refuses(lambda: read_samples(path), str(path), f"{name} is no table", "of format")
+
+
+def test_zarr_keys_of_the_other_format(tmp_path, refuses):
+    path = tmp_path / "a.zarr"
+    write_zarr(path, bytes(CODECS["bz2"].encode(ZEROS)), CODECS["bz2"].get_config())
+    given = {"chunk_shape": [10, 10], "codecs": [], "index_codecs": [{"name": "bytes"}]}
+    shards = {"codecs": [{"name": "sharding_indexed", "configuration": given}]}
+    metadata = json.loads((path / ".zarray").read_text())
+    (path / ".zarray").write_text(json.dumps(metadata | shards))
+    (path / "0.0").write_bytes((path / "0.0").read_bytes() + b"\xff" * 16)
+    refuses(lambda: read_samples(path), "a chunk that is larger than it should be")
+
+
+def test_zarr_codecs_are_called_by_their_name(tmp_path, refuses):
+    path = tmp_path / "a.zarr"
+    zarr.create_array(str(path), data=TABLE, compressors=None)
+    metadata = json.loads((path / "zarr.json").read_text())
+    metadata["codecs"] = [{"id": "bytes", "name": "numcodecs.pickle"}]
+    (path / "zarr.json").write_text(json.dumps(metadata))
+    refuses(lambda: read_samples(path), "codecs must be known to hold only numbers, got pickle")
+
+
 @pytest.mark.parametrize(
     "options",
     [
