@@ -151,7 +151,7 @@ def _inner_codecs(configuration: dict[str, Any]) -> list[str]:
     names = []
     for part in ("codecs", "index_codecs"):
         for codec in configuration.get(part) or ():
-            given = {"name": codec} if isinstance(codec, str) else codec
+            given: dict[str, Any] = {"name": codec} if isinstance(codec, str) else codec
             names.append(str(given["name"]).removeprefix(_PREFIX))
             names += _inner_codecs(given.get("configuration") or {})
     return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -42,7 +43,8 @@ class _Layout:
     @property
     def columns(self) -> list[str]:
         """Headings of the columns that are read."""
-        return [*self.features, *filter(None, (self.lists, self.name, self.label))]
+        others = (self.lists, self.name, self.label)
+        return [*self.features, *(head for head in others if head is not None)]
 
 
 def read_parquet(path: Path, key: str | None) -> Samples:
@@ -63,7 +65,7 @@ def read_parquet(path: Path, key: str | None) -> Samples:
             raise InputError(f"{path}: the table must hold at least one sample, got no rows")
         layout = _layout(path, arrow, file.schema_arrow, key)
         check_size(n_rows * (_ROW_BYTES + 8 * len(layout.features)), file_size(stream), str(path))
-        _check_pages(path, stream, layout)
+        _check_pages(path, stream, file.schema, layout)
         names = [str(row) for row in range(n_rows)]
         if layout.name is not None:
             cells = _cells(path, file, layout.name, file_size(stream))
@@ -175,13 +177,26 @@ def _cells(path: Path, file: Any, head: str, stored: int) -> list[Any]:
     return cells
 
 
-def _check_pages(path: Path, stream: IO[bytes], layout: _Layout) -> None:
+def _check_pages(path: Path, stream: IO[bytes], schema: Any, layout: _Layout) -> None:
     """Refuse far more values than the file has room for: a page is read as a whole, and a list."""
     at, stored, n_bytes = stream.tell(), file_size(stream), 0
-    for page in column_pages(stream, layout.columns):
+    for page in column_pages(stream, _places(schema, layout.columns)):
         n_bytes += max(page.n_bytes, _VALUE_BYTES * page.n_values)
         check_size(n_bytes, stored, f"{path}: column {page.column}")
     stream.seek(at)
+
+
+def _places(schema: Any, heads: Sequence[str]) -> dict[int, str]:
+    """Headings by the numbers of the columns that are read for them, in the schema of the file.
+
+    By a heading the library finds the columns whose path begins with it, between any two dots.
+    """
+    known = set(heads)
+    starts = {
+        place: accumulate(schema.column(place).path.split("."), "{}.{}".format)
+        for place in range(len(schema))
+    }
+    return {place: head for place, some in starts.items() for head in some if head in known}
 
 
 def _read_lists(path: Path, arrow: Any, file: Any, head: str, stored: int) -> NDArray[Any]:
