@@ -17,8 +17,9 @@ import pytest
 import zarr
 
 from enhg.exceptions import InputError
-from enhg.io import read_samples
+from enhg.io import read_labels, read_samples
 from enhg.io._inflation import inflates_to
+from enhg.io.labels import labels_from_folders
 
 CODECS = {
     "zlib": numcodecs.Zlib(),
@@ -55,6 +56,39 @@ def test_zstandard_without_a_size():
     assert not inflates_to(data, 16 * 32_768 - 1, "zstd")
     with pytest.raises(ValueError, match="not Zstandard"):
         inflates_to(b"something else", 10, "zstd")
+
+
+# --- labels -------------------------------------------------------------------------------------
+
+
+LONG = "x" * 130_000  # 520 KB in each of the cells of an array
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_one_long_label(tmp_path, refuses, suffix):
+    path, labels = tmp_path / f"a{suffix}", [LONG, *4000 * ["c"]]
+    if suffix == ".csv":
+        path.write_text("a,label\n" + "".join(f"1,{label}\n" for label in labels))
+    else:
+        pq.write_table(pa.table({"a": np.arange(4001.0), "label": labels}), path)
+    refuses(lambda: read_samples(path), str(path), "at most 500 letters, got one of 130000", "xxx")
+
+
+@pytest.mark.parametrize("text", [f"0,{LONG}\n1,b\n", f"{LONG}\nb\n"])
+def test_one_long_label_of_some(tmp_path, refuses, write_csv, text):
+    path = write_csv(tmp_path, text)
+    refuses(lambda: read_labels(path, ["0", "1"]), str(path), "at most 500 letters")
+
+
+def test_one_long_folder(refuses):
+    refuses(lambda: labels_from_folders([f"{LONG}/a", "b/c"]), "folders", "at most 500 letters")
+
+
+def test_labels_that_do_not_fit_in_memory(tmp_path, monkeypatch, refuses, write_csv):
+    path = write_csv(tmp_path, f"a,label\n1,{'x' * 500}\n" + "1,c\n" * 10_000)
+    assert read_samples(path).labels.itemsize == 2000
+    monkeypatch.setattr("enhg._files.free_memory", lambda: 15_000_000)
+    refuses(lambda: read_samples(path), str(path), "its labels does not fit in memory")
 
 
 # --- HDF5 ---------------------------------------------------------------------------------------

@@ -140,6 +140,13 @@ def test_parquet_whole_numbers_as_names(tmp_path):
         (pa.array(["a", "b", "b"]).dictionary_encode(), ["a", "b", "b"]),
         (["a", None, "b"], ["a", "", "b"]),
         ([True, False, True], ["True", "False", "True"]),
+        ([1.0, None, 2.0], ["1", "", "2"]),
+        ([1.0, float("nan"), 2.0], ["1", "", "2"]),
+        ([1, None, 2], ["1", "", "2"]),
+        ([2**60, 2**60 + 1, 1], [2**60, 2**60 + 1, 1]),
+        ([2**60, 2**60 + 1, None], [str(2**60), str(2**60 + 1), ""]),
+        (pa.array([2**64 - 1, 1, 2], pa.uint64()), [2**64 - 1, 1, 2]),
+        (pa.nulls(3), ["", "", ""]),
     ],
 )
 def test_parquet_labels(tmp_path, cells, labels):

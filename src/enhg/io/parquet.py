@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from enhg._files import check_size, file_size, open_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
-from enhg.io._base import Samples, kept_dtype, readable, row_blocks, tidy_labels
+from enhg.io._base import Samples, check_labels, kept_dtype, readable, row_blocks, tidy_labels
 from enhg.io._parquet_pages import column_pages
 from enhg.io.arrays import DATA_NAMES
 from enhg.io.tables import LABEL_HEADS, NAME_HEADS
@@ -72,7 +72,7 @@ def read_parquet(path: Path, key: str | None) -> Samples:
             names = ["" if name is None else str(name) for name in cells]
         labels = None
         if layout.label is not None:
-            labels = _as_labels(_cells(path, file, layout.label, file_size(stream)))
+            labels = _as_labels(path, _cells(path, file, layout.label, file_size(stream)))
         if layout.lists is not None:
             X = _read_lists(path, arrow, file, layout.lists, file_size(stream))
         else:
@@ -283,11 +283,16 @@ def _first_null(column: Any) -> int:
     return column.is_null().to_pylist().index(True)
 
 
-def _as_labels(cells: list[Any]) -> NDArray[Any]:
+def _as_labels(path: Path, cells: list[Any]) -> NDArray[Any]:
     """Labels as those of a text table: numbers, or text where one is missing or no number."""
-    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
-        return tidy_labels(np.array(cells))
-    return np.array(["" if cell is None else str(cell) for cell in cells])
+    kinds = set(map(type, cells))
+    if kinds == {int}:
+        return tidy_labels(np.array(cells, dtype=np.int64 if min(cells) < 0 else np.uint64))
+    if kinds <= {float, type(None)}:
+        return tidy_labels(np.array(cells, dtype=np.float64))  # None becomes NaN
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    check_labels(texts, str(path))
+    return np.array(texts)
 
 
 def _plain_type(arrow: Any, kind: Any) -> Any:
