@@ -360,6 +360,17 @@ def test_parquet_text(tmp_path, refuses, kind, head):
     assert pa.default_memory_pool().max_memory() - before < 50_000_000
 
 
+def test_parquet_text_that_repeats_the_one_before(tmp_path, refuses):
+    """DELTA_BYTE_ARRAY stores what is new in each text."""
+    path = tmp_path / "a.parquet"
+    options = {"use_dictionary": False, "column_encoding": {"label": "DELTA_BYTE_ARRAY"}}
+    pq.write_table(pa.table({"label": one_text("text"), "a": np.zeros(10_000)}), path, **options)
+    assert path.stat().st_size < 200_000
+    before = pa.default_memory_pool().max_memory()
+    refuses(lambda: read_samples(path), "column label", "without dictionary encoding")
+    assert pa.default_memory_pool().max_memory() - before < 150_000_000
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary("int8", "string")])
 def test_parquet_names_and_labels(tmp_path, kind):
     path = tmp_path / "a.parquet"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._files import NotRegularError, check_size
+from enhg._files import NotRegularError, check_memory
 from enhg.exceptions import InputError, MissingDependencyError
 
 _BLOCK_BYTES = 2e6  # of rows that are read, converted or checked at a time
@@ -267,8 +267,7 @@ def check_labels(texts: Sequence[str], where: str) -> None:
             f"{where}: labels must have at most {_MAX_LETTERS} letters, got one of {len(longest)} "
             f"that begins with {longest[:20]!r}; shorten it"
         )
-    n_bytes = _LETTER_BYTES * len(longest) * len(texts)
-    check_size(n_bytes, n_bytes, f"{where}: an array of its labels")
+    check_memory(_LETTER_BYTES * len(longest) * len(texts), f"{where}: an array of its labels")
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -11,6 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+DICTIONARIES = frozenset({2, 8})
+"""Encodings of values as their numbers in a dictionary."""
+DELTA_TEXTS = frozenset({6, 7})
+"""Encodings of texts, one by one, as lengths and as what differs from the one before."""
+
 _MARK = b"PAR1"
 _HEADER_BYTES = (256, 1 << 20)  # of the header of a page, mostly and at most
 _MAX_SHIFT = 63  # of the bits of an integer
