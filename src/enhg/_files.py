@@ -88,16 +88,7 @@ def read_regular(path: str | os.PathLike[str]) -> bytes:
         return stream.read()
 
 
-def size_limit(stored: int) -> int:
-    """Return the most bytes of memory that so many bytes of a file may become.
-
-    No more than `free_memory`; and no more than 100 MB or 500 times the bytes of the file,
-    whichever is larger.
-    """
-    return min(free_memory(), max(_SMALL_BYTES, MOST_INFLATED * stored))
-
-
-def check_size(n_bytes: int, stored: int, what: str) -> None:
+def check_size(n_bytes: int, stored: int, what: str, remedy: str = "uncompressed") -> None:
     """Refuse, before it is read, what does not fit in memory or is far larger than its file.
 
     Parameters
@@ -108,20 +99,32 @@ def check_size(n_bytes: int, stored: int, what: str) -> None:
         Bytes in the file.
     what : str
         File and array, for the message.
+    remedy : str, default="uncompressed"
+        How it can be stored so that its file is large enough, for the message.
 
     Raises
     ------
     InputError
-        If the bytes in memory are more than `size_limit`.
+        If the bytes in memory are more than `free_memory`, or more than 100 MB and than 500 times
+        the bytes of the file.
     """
-    if n_bytes <= size_limit(stored):
-        return
+    check_memory(n_bytes, what)
+    check_inflation(n_bytes, stored, what, remedy)
+
+
+def check_memory(n_bytes: int, what: str) -> None:
+    """Refuse what does not fit in memory; parameters as in `check_size`."""
     if n_bytes > (free := free_memory()):
         raise InputError(
             f"{what} does not fit in memory: it needs {n_bytes / 1e9:.3g} GB, {free / 1e9:.3g} GB "
             "are free; use fewer samples"
         )
-    raise InputError(
-        f"{what} must not be over {MOST_INFLATED} times as large in memory as in its file, got "
-        f"{n_bytes / 1e9:.3g} GB from {stored} bytes; if it is meant, store it uncompressed"
-    )
+
+
+def check_inflation(n_bytes: int, stored: int, what: str, remedy: str = "uncompressed") -> None:
+    """Refuse what is far larger than its file; parameters as in `check_size`."""
+    if n_bytes > max(_SMALL_BYTES, MOST_INFLATED * stored):
+        raise InputError(
+            f"{what} must not be over {MOST_INFLATED} times as large in memory as in its file, got "
+            f"{n_bytes / 1e9:.3g} GB from {stored} bytes; if it is meant, store it {remedy}"
+        )

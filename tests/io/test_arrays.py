@@ -119,6 +119,11 @@ def test_label_names(container, name):
     )
 
 
+def test_labels_that_are_missing(container):
+    truth = np.array([1.0, 2.0, np.nan, 1.0, 2.0, np.nan])
+    assert read_samples(container(X=TABLE, y=truth)).labels.tolist() == ["1", "2", "", "1", "2", ""]
+
+
 def test_labels_of_another_length_are_not_the_truth(container):
     samples = read_samples(container(X=TABLE, y=np.arange(5), target=TRUTH))
     np.testing.assert_array_equal(samples.labels, TRUTH)

@@ -328,6 +328,17 @@ def test_mat_values_of_an_unknown_type(tmp_path, refuses):
     refuses(lambda: read_samples(path), "values of the unknown type 521")
 
 
+@pytest.mark.parametrize("version", [b"\x01\x00", b"\x00\x01", b"\x02\x00"])
+def test_mat_of_another_mark(tmp_path, monkeypatch, version, refuses):
+    """SciPy finds the version without the mark, and would read version 5 itself."""
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"X": TABLE})
+    content = path.read_bytes()
+    path.write_bytes(content[:124] + version + b"XX" + content[128:])
+    monkeypatch.setattr(scipy.io, "whosmat", lambda stream: pytest.fail("read by SciPy"))
+    refuses(lambda: read_samples(path), str(path), "damaged")
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_text_that_is_none(tmp_path, order, refuses):
     """NumPy has 32 bits for a character, of which Unicode has fewer."""

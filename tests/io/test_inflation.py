@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import zlib
 from contextlib import suppress
 from unittest.mock import Mock
@@ -16,12 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zarr
-from google_crc32c import value as crc32c
 
 from enhg.exceptions import InputError
-from enhg.io import read_samples
+from enhg.io import read_labels, read_samples
 from enhg.io._inflation import inflates_to
-from enhg.io._parquet_pages import column_pages
+from enhg.io.labels import labels_from_folders
 
 CODECS = {
     "zlib": numcodecs.Zlib(),
@@ -58,6 +56,39 @@ def test_zstandard_without_a_size():
     assert not inflates_to(data, 16 * 32_768 - 1, "zstd")
     with pytest.raises(ValueError, match="not Zstandard"):
         inflates_to(b"something else", 10, "zstd")
+
+
+# --- labels -------------------------------------------------------------------------------------
+
+
+LONG = "x" * 130_000  # 520 KB in each of the cells of an array
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_one_long_label(tmp_path, refuses, suffix):
+    path, labels = tmp_path / f"a{suffix}", [LONG, *4000 * ["c"]]
+    if suffix == ".csv":
+        path.write_text("a,label\n" + "".join(f"1,{label}\n" for label in labels))
+    else:
+        pq.write_table(pa.table({"a": np.arange(4001.0), "label": labels}), path)
+    refuses(lambda: read_samples(path), str(path), "at most 500 letters, got one of 130000", "xxx")
+
+
+@pytest.mark.parametrize("text", [f"0,{LONG}\n1,b\n", f"{LONG}\nb\n"])
+def test_one_long_label_of_some(tmp_path, refuses, write_csv, text):
+    path = write_csv(tmp_path, text)
+    refuses(lambda: read_labels(path, ["0", "1"]), str(path), "at most 500 letters")
+
+
+def test_one_long_folder(refuses):
+    refuses(lambda: labels_from_folders([f"{LONG}/a", "b/c"]), "folders", "at most 500 letters")
+
+
+def test_labels_that_do_not_fit_in_memory(tmp_path, monkeypatch, refuses, write_csv):
+    path = write_csv(tmp_path, f"a,label\n1,{'x' * 500}\n" + "1,c\n" * 10_000)
+    assert read_samples(path).labels.itemsize == 2000
+    monkeypatch.setattr("enhg._files.free_memory", lambda: 15_000_000)
+    refuses(lambda: read_samples(path), str(path), "its labels does not fit in memory")
 
 
 # --- HDF5 ---------------------------------------------------------------------------------------
@@ -153,6 +184,36 @@ def test_zarr_values_are_compressed_once(tmp_path, refuses):
     refuses(lambda: read_samples(path), "compressed more than once")
 
 
+@pytest.mark.parametrize("name", ["zarr.json", ".zarray"])
+def test_zarr_metadata_are_those_of_their_format(tmp_path, refuses, name):
+    """The library would open the other file, in which other codecs are."""
+    path = tmp_path / "a.zarr"
+    write_zarr(path, bytes(CODECS["bz2"].encode(ZEROS)), CODECS["bz2"].get_config())
+    metadata = json.loads((path / ".zarray").read_text()) | {"compressor": None}
+    (path / name).write_text(json.dumps(metadata | {"zarr_format": 2 + (name == ".zarray")}))
+    refuses(lambda: read_samples(path), str(path), f"{name} is no table", "of format")
+
+
+def test_zarr_keys_of_the_other_format(tmp_path, refuses):
+    path = tmp_path / "a.zarr"
+    write_zarr(path, bytes(CODECS["bz2"].encode(ZEROS)), CODECS["bz2"].get_config())
+    given = {"chunk_shape": [10, 10], "codecs": [], "index_codecs": [{"name": "bytes"}]}
+    shards = {"codecs": [{"name": "sharding_indexed", "configuration": given}]}
+    metadata = json.loads((path / ".zarray").read_text())
+    (path / ".zarray").write_text(json.dumps(metadata | shards))
+    (path / "0.0").write_bytes((path / "0.0").read_bytes() + b"\xff" * 16)
+    refuses(lambda: read_samples(path), "a chunk that is larger than it should be")
+
+
+def test_zarr_codecs_are_called_by_their_name(tmp_path, refuses):
+    path = tmp_path / "a.zarr"
+    zarr.create_array(str(path), data=TABLE, compressors=None)
+    metadata = json.loads((path / "zarr.json").read_text())
+    metadata["codecs"] = [{"id": "bytes", "name": "numcodecs.pickle"}]
+    (path / "zarr.json").write_text(json.dumps(metadata))
+    refuses(lambda: read_samples(path), "codecs must be known to hold only numbers, got pickle")
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -186,10 +247,12 @@ def test_zarr_shards(tmp_path, refuses, codec, location):
     shards = {"shape": (60, 40), "index_location": location}
     zarr.create_array(str(path), data=TABLE, chunks=(20, 40), shards=shards, compressors=compressor)
     chunks = [bytes(CODECS[codec].encode(data)) for data in (bytes(8 * 800), ZEROS)]
-    start = 52 if location == "start" else 0
+    metadata = json.loads((path / "zarr.json").read_text())
+    metadata["codecs"][0]["configuration"]["index_codecs"] = [{"name": "bytes"}]  # no checksum
+    (path / "zarr.json").write_text(json.dumps(metadata))
+    start = 48 if location == "start" else 0
     index = [start, len(chunks[0]), start + len(chunks[0]), len(chunks[1]), *2 * [2**64 - 1]]
-    data = np.array(index, "<u8").tobytes()
-    parts = [data + struct.pack("<I", crc32c(data)), b"".join(chunks)]
+    parts = [np.array(index, "<u8").tobytes(), b"".join(chunks)]
     (path / "c/0/0").write_bytes(b"".join(parts if location == "start" else parts[::-1]))
     refuses(lambda: read_samples(path), "a chunk that is larger than it should be")
     # As the library reads it, so that this is a shard indeed.
@@ -237,42 +300,12 @@ def test_zarr_links_to_folders(tmp_path, refuses):
 # --- Parquet ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip"])
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("use_dictionary", [True, False])
-def test_pages_are_those_of_the_library(tmp_path, compression, version, use_dictionary):
-    rng = np.random.default_rng(0)
-    columns = {
-        "embedding": pa.array(rng.integers(0, 9, (500, 7)).astype(float).tolist()),
-        "some": pa.array([None if i % 3 else [float(i), None] for i in range(500)]),
-        "f": pa.array(rng.normal(size=500)),
-        "é": pa.array([f"name {i}" for i in range(500)]),
-    }
-    path = tmp_path / "a.parquet"
-    pq.write_table(
-        pa.table(columns), path, compression=compression, data_page_version=version,
-        use_dictionary=use_dictionary, row_group_size=200, data_page_size=300, write_batch_size=10,
-    )  # fmt: skip
-    metadata = pq.read_metadata(path)
-    for place, head in enumerate(columns):
-        chunks = [metadata.row_group(i).column(place) for i in range(3)]
-        with open(path, "rb") as stream:
-            pages = list(column_pages(stream, [head]))
-        assert {page.column for page in pages} == {head}
-        assert sum(page.n_values for page in pages) == sum(chunk.num_values for chunk in chunks)
-        # The library counts the headers of the pages, too.
-        n_bytes = sum(chunk.total_uncompressed_size for chunk in chunks)
-        assert n_bytes - 200 * len(pages) < sum(page.n_bytes for page in pages) < n_bytes
-        assert len(pages) > len(chunks)
-        has_dictionary = any(chunk.has_dictionary_page for chunk in chunks)
-        assert any(page.n_values == 0 for page in pages) == has_dictionary
-
-
 def list_bomb(path):
     """One list of 30 million zeros, in less than 1 KB."""
     values = pa.array(np.zeros(30_000_000, np.float32))
     lists = pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
-    pq.write_table(pa.table({"embedding": lists}), path, compression="zstd")
+    options = {"compression": "zstd", "data_page_size": 1 << 30, "write_batch_size": 1 << 30}
+    pq.write_table(pa.table({"embedding": lists}), path, **options)
     assert path.stat().st_size < 5000
 
 
@@ -325,6 +358,17 @@ def test_parquet_text(tmp_path, refuses, kind, head):
     before = pa.default_memory_pool().max_memory()
     refuses(lambda: read_samples(path), f"column {head}", "0.2 GB")
     assert pa.default_memory_pool().max_memory() - before < 50_000_000
+
+
+def test_parquet_text_that_repeats_the_one_before(tmp_path, refuses):
+    """DELTA_BYTE_ARRAY stores what is new in each text."""
+    path = tmp_path / "a.parquet"
+    options = {"use_dictionary": False, "column_encoding": {"label": "DELTA_BYTE_ARRAY"}}
+    pq.write_table(pa.table({"label": one_text("text"), "a": np.zeros(10_000)}), path, **options)
+    assert path.stat().st_size < 200_000
+    before = pa.default_memory_pool().max_memory()
+    refuses(lambda: read_samples(path), "column label", "without dictionary encoding")
+    assert pa.default_memory_pool().max_memory() - before < 150_000_000
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary("int8", "string")])

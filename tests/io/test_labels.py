@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from enhg import InputError
-from enhg.io.labels import labels_from_folders, open_labels, read_labels
+from enhg.io.labels import label_texts, labels_from_folders, open_labels, read_labels
 
 NAMES = ["img1.png", "img2.png", "cats/img3.jpg", "dogs/img3.jpg", "x.y"]
 
@@ -73,11 +73,30 @@ def test_yes_or_no_labels(tmp_path, refuses, write_csv):
         np.array([[3], [-1], [-1], [-1], [4]], dtype=np.int8),
         np.array([3.0, -1, -1, -1, 4]),
         np.array(["3", "", "", "-1", "4"]),
+        np.array([3.0, np.nan, np.nan, -1, 4]),
+        np.array([3.0, np.nan, -1, np.nan, 4], dtype=np.float16),
     ],
 )
 def test_labels_from_npy(tmp_path, array):
     np.save(tmp_path / "a.npy", array)
     assert read_labels(tmp_path / "a.npy", NAMES).tolist() == ["3", "", "", "", "4"]
+
+
+@pytest.mark.parametrize(
+    ("array", "texts"),
+    [
+        (np.array([1e20, 2e20]), ["1e+20", "2e+20"]),
+        (np.array([2.0**62, -(2.0**62)]), [str(2**62), str(-(2**62))]),
+        (np.array([2**64 - 1, 1], np.uint64), [str(2**64 - 1), "1"]),
+        (np.array([2**63, 1], np.uint64), [str(2**63), "1"]),
+        (np.array([2**60, 2**60 + 1]), [str(2**60), str(2**60 + 1)]),
+        (np.array([1.0, np.inf]), ["1.0", "inf"]),
+        (np.array([0.5, np.nan]), ["0.5", ""]),
+        (np.array([], dtype=np.float64), []),
+    ],
+)
+def test_large_and_broken_numbers_stay_apart(array, texts):
+    assert label_texts(array) == texts
 
 
 @pytest.mark.parametrize(
@@ -133,7 +152,8 @@ def test_the_same_label_twice_is_no_fault(tmp_path, write_csv):
 
 def test_labels_must_occur_in_the_truth(tmp_path, refuses, write_csv):
     path = write_csv(tmp_path, "img1,1\nimg2,2\n")
-    for truth in ([1, 2, 1, 2, 3], np.array([1.0, 2, 1, 2, 3]), list("12123")):
+    some = np.array([1.0, 2, np.nan, 2, 3])
+    for truth in ([1, 2, 1, 2, 3], np.array([1.0, 2, 1, 2, 3]), list("12123"), some):
         assert read_labels(path, NAMES, truth=truth).tolist() == ["1", "2", "", "", ""]
     refuses(
         lambda: read_labels(path, NAMES, truth=[1, 1, 1, 3, 3]),

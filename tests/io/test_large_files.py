@@ -140,11 +140,56 @@ def test_parquet_whole_numbers_as_names(tmp_path):
         (pa.array(["a", "b", "b"]).dictionary_encode(), ["a", "b", "b"]),
         (["a", None, "b"], ["a", "", "b"]),
         ([True, False, True], ["True", "False", "True"]),
+        ([1.0, None, 2.0], ["1", "", "2"]),
+        ([1.0, float("nan"), 2.0], ["1", "", "2"]),
+        ([1, None, 2], ["1", "", "2"]),
+        ([2**60, 2**60 + 1, 1], [2**60, 2**60 + 1, 1]),
+        ([2**60, 2**60 + 1, None], [str(2**60), str(2**60 + 1), ""]),
+        (pa.array([2**64 - 1, 1, 2], pa.uint64()), [2**64 - 1, 1, 2]),
+        (pa.nulls(3), ["", "", ""]),
     ],
 )
 def test_parquet_labels(tmp_path, cells, labels):
     path = write_parquet(tmp_path / "a.parquet", {"embedding": LISTS[:3], "label": cells})
     assert read_samples(path).labels.tolist() == labels
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_parquet_encodings_of_text(tmp_path, monkeypatch, encoding, version):
+    monkeypatch.setattr("enhg.io.parquet._TEXT_BYTES", 1000)  # several batches
+    names = [f"name {i}" for i in range(500)]
+    labels = [None if i % 7 == 0 else "ab"[i % 2] for i in range(500)]
+    path = write_parquet(
+        tmp_path / "a.parquet", {"f": np.arange(500.0), "name": names, "label": labels},
+        use_dictionary=False, column_encoding={"name": encoding, "label": encoding},
+        data_page_version=version, data_page_size=300, write_batch_size=10, row_group_size=200,
+    )  # fmt: skip
+    samples = read_samples(path)
+    assert samples.names == names
+    assert samples.labels.tolist() == [label or "" for label in labels]
+
+
+@pytest.mark.parametrize("make", [pa.list_, lambda kind: pa.list_(kind, 50), None])
+def test_parquet_memory_is_that_of_the_type(tmp_path, monkeypatch, make, refuses):
+    """Small integers are stored as larger ones."""
+    array = RNG.integers(0, 256, (20_000, 50)).astype(np.uint8)
+    columns = {f"f{i}": array[:, i] for i in range(50)}
+    if make is not None:
+        columns = {"X": pa.array(array.tolist(), make(pa.uint8()))}
+    path = write_parquet(tmp_path / "a.parquet", columns, use_dictionary=False)
+    monkeypatch.setattr("enhg._files.free_memory", lambda: 3_500_000)
+    np.testing.assert_array_equal(read_samples(path).X, array)
+    monkeypatch.setattr("enhg._files.free_memory", lambda: 900_000)
+    refuses(lambda: read_samples(path), str(path), "does not fit in memory")
+
+
+def test_parquet_advice_to_store_it_in_another_way(tmp_path, refuses):
+    columns = {f"f{j}": np.repeat(np.float32([0, 1]), 200_000) for j in range(80)}
+    path = write_parquet(tmp_path / "a.parquet", columns)
+    refuses(lambda: read_samples(path), "store it without dictionary encoding and compression")
+    write_parquet(path, columns, use_dictionary=False, compression="none")
+    assert read_samples(path).X.shape == (400_000, 80)
 
 
 def test_parquet_key(tmp_path, refuses):

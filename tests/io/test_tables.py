@@ -44,6 +44,24 @@ def test_csv_text_labels_and_number_features(tmp_path, write_csv):
     assert samples.X.tolist() == [[1, 2], [3, 4]]
 
 
+@pytest.mark.parametrize(
+    ("cells", "labels"),
+    [
+        (["1.0", "2.0"], [1, 2]),
+        (["1.0", ""], ["1", ""]),
+        (["1", ""], ["1", ""]),
+        (["1.0", "nan"], ["1", ""]),
+        (["9007199254740992", "9007199254740993"], ["9007199254740992", "9007199254740993"]),
+        (["12345678901234567890", "12345678901234567891"],) * 2,
+        (["1e20", "2e20"], ["1e20", "2e20"]),
+        (["01", "1"], [1, 1]),
+    ],
+)
+def test_csv_labels_that_are_numbers(tmp_path, cells, labels, write_csv):
+    text = "".join(f"1,{cell}\n" for cell in cells)
+    assert read_samples(write_csv(tmp_path, f"f,label\n{text}")).labels.tolist() == labels
+
+
 def test_csv_as_pandas_writes_it(tmp_path, write_csv):
     samples = read_samples(write_csv(tmp_path, ",0,1\n0,1.5,2\n1,3,4\n"))
     assert samples.X.tolist() == [[1.5, 2], [3, 4]]

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._files import NotRegularError
+from enhg._files import NotRegularError, check_memory
 from enhg.exceptions import InputError, MissingDependencyError
 
 _BLOCK_BYTES = 2e6  # of rows that are read, converted or checked at a time
+_MAX_LETTERS = 500  # of a label
+_LETTER_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -229,12 +231,43 @@ def check_finite(samples: Samples) -> None:
 
 
 def tidy_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels in one dimension, whole numbers of any type as int64."""
+    """Labels in one dimension, whole numbers of any type as int64, or uint64 if they are too large.
+
+    Where some are NaN and the others whole numbers, they are text.
+
+    >>> tidy_labels(np.array([7.0, 8.0])), tidy_labels(np.array([7.0, np.nan]))
+    (array([7, 8]), array(['7', ''], dtype='<U1'))
+    """
     flat = labels.ravel()
-    whole = flat.dtype.kind in "ui" or (
-        flat.dtype.kind == "f" and np.isfinite(flat).all() and (flat == np.rint(flat)).all()
-    )
-    return flat.astype(np.int64) if whole else flat
+    if flat.dtype.kind in "ui":
+        is_large = flat.size > 0 and int(flat.max()) > np.iinfo(np.int64).max
+        return flat if is_large else flat.astype(np.int64)
+    if flat.dtype.kind != "f":
+        return flat
+    known = flat[~np.isnan(flat)].astype(np.float64)
+    if not ((np.abs(known) < 2.0**63) & (known == np.rint(known))).all():
+        return flat
+    if len(known) == len(flat):
+        return flat.astype(np.int64)
+    return np.array(["" if np.isnan(label) else str(int(label)) for label in flat])
+
+
+def check_labels(texts: Sequence[str], where: str) -> None:
+    """Refuse very long labels: in an array, every label takes the room of the longest.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    where : str
+        File for the message.
+    """
+    longest = max(texts, key=len, default="")
+    if len(longest) > _MAX_LETTERS:
+        raise InputError(
+            f"{where}: labels must have at most {_MAX_LETTERS} letters, got one of {len(longest)} "
+            f"that begins with {longest[:20]!r}; shorten it"
+        )
+    check_memory(_LETTER_BYTES * len(longest) * len(texts), f"{where}: an array of its labels")
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

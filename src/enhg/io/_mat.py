@@ -59,8 +59,10 @@ def _entry(stream: IO[bytes], variable: _Variable) -> Entry:
 
 def _mat4_entries(stream: IO[bytes]) -> Entries:
     from scipy.io import whosmat
+    from scipy.io.matlab import matfile_version
 
-    stream.seek(0)
+    if matfile_version(stream)[0] != 0:  # it would be read by SciPy's reader of version 5
+        raise ValueError("neither of version 4, nor marked as one of version 5")
     return {name: _mat4_entry(stream, name, *rest) for name, *rest in whosmat(stream)}
 
 

@@ -31,6 +31,12 @@ ZARR_SUFFIX = ".zarr"
 _ARRAY, _GROUP = ".zarray", ".zgroup"  # the metadata of format 2
 _NODE = "zarr.json"  # those of format 3
 _METADATA = (_ARRAY, _GROUP, _NODE, ".zattrs", ".zmetadata")
+_VERSIONS = {_NODE: 3, _ARRAY: 2, _GROUP: 2}  # in the order in which they are looked for
+# Metadata of an array that the library reads, by format. What else there is says nothing.
+_KEYS = {
+    2: ("zarr_format", "shape", "dtype", "chunks", "filters", "compressor"),
+    3: ("zarr_format", "shape", "data_type", "chunk_grid", "codecs"),
+}
 _MAX_DEPTH = 8  # of groups in groups
 _SHARDS = "sharding_indexed"
 _INDEX_BYTES, _CRC_BYTES = 16, 4  # of a chunk in the index of a shard, and of its checksum
@@ -81,12 +87,12 @@ def _collect(zarr: Any, folder: Path, name: str, entries: Entries) -> bool:
 
 def _metadata(folder: Path) -> dict[str, Any] | None:
     """Metadata of an array or group; None for a folder that is neither."""
-    for file in (folder / _NODE, folder / _ARRAY, folder / _GROUP):
-        if file.is_file():
-            metadata = json.loads(read_regular(file))
-            if not isinstance(metadata, dict):
-                raise ValueError(f"{file.name} is no table of names and values")
-            return metadata
+    for name, version in _VERSIONS.items():
+        if (folder / name).is_file():
+            metadata = json.loads(read_regular(folder / name))
+            if not isinstance(metadata, dict) or metadata.get("zarr_format") != version:
+                raise ValueError(f"{name} is no table of names and values of format {version}")
+            return {key: metadata[key] for key in _KEYS[version] if key in metadata}
     return None
 
 
@@ -110,8 +116,10 @@ def _entry(zarr: Any, folder: Path, metadata: dict[str, Any]) -> Entry:
 
 def _chunk_shape(metadata: dict[str, Any]) -> tuple[int, ...]:
     """Shape of the parts that are decoded as a whole."""
-    grid = metadata.get("chunk_grid") or {}
-    given = metadata.get("chunks") or (grid.get("configuration") or {}).get("chunk_shape") or ()
+    if metadata["zarr_format"] == 2:
+        given = metadata["chunks"]
+    else:
+        given = metadata["chunk_grid"]["configuration"]["chunk_shape"]
     shape = tuple(int(length) for length in given)
     if min(shape, default=1) < 1:
         raise ValueError(f"chunks of shape {shape}")
@@ -130,19 +138,22 @@ def _files(folder: Path) -> Iterator[str]:
             yield os.path.join(parent, name)
 
 
-def _codecs(metadata: Any) -> list[str]:
+def _codecs(metadata: dict[str, Any]) -> list[str]:
     """Names of all codecs in the order of encoding, those inside others after these."""
-    names = []
+    if metadata["zarr_format"] == 3:
+        return _inner_codecs(metadata)
     codecs = [*(metadata.get("filters") or ()), metadata.get("compressor")]
+    return [str(codec["id"]) for codec in codecs if codec is not None]
+
+
+def _inner_codecs(configuration: dict[str, Any]) -> list[str]:
+    """Names of the codecs of an array of format 3, or of a codec that has others inside."""
+    names = []
     for part in ("codecs", "index_codecs"):
-        codecs += metadata.get(part) or ()
-    for codec in codecs:
-        if isinstance(codec, str):
-            names.append(codec.removeprefix(_PREFIX))
-        elif codec is not None:
-            name = str(codec.get("id", codec.get("name")))
-            names.append(name.removeprefix(_PREFIX))
-            names += _codecs(codec.get("configuration") or {})
+        for codec in configuration.get(part) or ():
+            given: dict[str, Any] = {"name": codec} if isinstance(codec, str) else codec
+            names.append(str(given["name"]).removeprefix(_PREFIX))
+            names += _inner_codecs(given.get("configuration") or {})
     return names
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
-from enhg.io._base import readable, shape_text, tidy_labels
+from enhg.io._base import check_labels, readable, shape_text, tidy_labels
 from enhg.io.arrays import open_entries
 from enhg.io.images import IMAGE_SUFFIXES
 from enhg.io.tables import LABEL_HEADS, NAME_HEADS, NAME_PREFERENCE, read_rows, unguarded
@@ -177,6 +177,7 @@ def open_labels(path: str | os.PathLike[str], min_classes: int = 2) -> GivenLabe
         given = _read_text(source)
     else:
         raise InputError(f"{source}: labels must be a .csv, .tsv, .txt or .npy file")
+    check_labels(given.labels, str(source))
     _check_classes(str(source), given.labels, min_classes)
     _warn_alike(str(source), given.labels[given.maybe_headed :])
     return replace(given, min_classes=min_classes)
@@ -263,6 +264,7 @@ def labels_from_folders(names: Sequence[str]) -> NDArray[np.str_]:
     """
     folders = [name.partition("/")[0] if "/" in name else "" for name in names]
     labels = ["" if _same(folder) == "unlabeled" else folder for folder in folders]
+    check_labels(labels, "folders")
     if len(set(labels) - {""}) < 2:
         raise InputError(
             "labels from folders need images in at least two sub-folders, one per class, got "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -11,11 +13,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from enhg._files import check_size, file_size, open_regular
+from enhg._files import check_inflation, check_memory, check_size, file_size, open_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
-from enhg.io._base import Samples, kept_dtype, readable, row_blocks, tidy_labels
-from enhg.io._parquet_pages import column_pages
+from enhg.io._base import Samples, check_labels, kept_dtype, readable, row_blocks, tidy_labels
+from enhg.io._parquet_pages import DELTA_TEXTS, DICTIONARIES, column_pages
 from enhg.io.arrays import DATA_NAMES
 from enhg.io.tables import LABEL_HEADS, NAME_HEADS
 
@@ -26,8 +28,10 @@ _BUFFER = 1 << 18  # bytes of a column that are read ahead
 _MAX_ROWS = 1 << 16  # of a batch
 _ROW_BYTES = 64  # of the name of a row, at least
 _VALUE_BYTES = 8  # of a number, or of the place of a text
+_TEXT_BYTES = 50_000_000  # of texts that are read at a time, at most
 _N_COLUMNS = 16  # features that are read at a time
 _MAX_NAMED = 8  # columns that a message names
+_REMEDY = "without dictionary encoding and compression"
 
 
 @dataclass(frozen=True)
@@ -38,43 +42,48 @@ class _Layout:
     features: list[str]
     name: str | None
     label: str | None
+    dtype: np.dtype  # of the samples
 
     @property
     def columns(self) -> list[str]:
         """Headings of the columns that are read."""
-        return [*self.features, *filter(None, (self.lists, self.name, self.label))]
+        others = (self.lists, self.name, self.label)
+        return [*self.features, *(head for head in others if head is not None)]
 
 
 def read_parquet(path: Path, key: str | None) -> Samples:
     """Read the samples of a Parquet file, batch by batch; see `enhg.io.read_samples`."""
     arrow, parquet = require("pyarrow", "large"), require("pyarrow.parquet", "large")
     with readable(path), open_regular(path) as stream:
-        # Text as numbers of distinct texts: of these, many rows could be one.
-        texts = [
-            field.name for field in parquet.read_schema(stream)
-            if _is_text(arrow, _plain_type(arrow, field.type))
-        ]  # fmt: skip
-        file = parquet.ParquetFile(
-            stream, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True,
-            read_dictionary=texts,
-        )  # fmt: skip
-        n_rows = file.metadata.num_rows
+        metadata, stored = parquet.read_metadata(stream), file_size(stream)
+        n_rows, schema = metadata.num_rows, metadata.schema.to_arrow_schema()
         if not n_rows:
             raise InputError(f"{path}: the table must hold at least one sample, got no rows")
-        layout = _layout(path, arrow, file.schema_arrow, key)
-        check_size(n_rows * (_ROW_BYTES + 8 * len(layout.features)), file_size(stream), str(path))
-        _check_pages(path, stream, layout)
+        layout = _layout(path, arrow, schema, key)
+        row_bytes = _ROW_BYTES + layout.dtype.itemsize * len(layout.features)
+        check_size(n_rows * row_bytes, stored, str(path), _REMEDY)
+        written_out = _check_pages(path, stream, metadata.schema, layout)
+        # Text as numbers of distinct texts: of these, many rows could be one.
+        texts = [
+            field.name for field in schema
+            if _is_text(arrow, _plain_type(arrow, field.type)) and field.name not in written_out
+        ]  # fmt: skip
+        file = parquet.ParquetFile(
+            stream, metadata=metadata, buffer_size=_BUFFER, pre_buffer=False,
+            page_checksum_verification=True, read_dictionary=texts,
+        )  # fmt: skip
         names = [str(row) for row in range(n_rows)]
-        if layout.name is not None:
-            cells = _cells(path, file, layout.name, file_size(stream))
+        if (head := layout.name) is not None:
+            cells = _cells(path, file, head, stored, written_out.get(head, _MAX_ROWS))
             names = ["" if name is None else str(name) for name in cells]
         labels = None
-        if layout.label is not None:
-            labels = _as_labels(_cells(path, file, layout.label, file_size(stream)))
+        if (head := layout.label) is not None:
+            cells = _cells(path, file, head, stored, written_out.get(head, _MAX_ROWS))
+            labels = _as_labels(path, cells)
         if layout.lists is not None:
-            X = _read_lists(path, arrow, file, layout.lists, file_size(stream))
+            X = _read_lists(path, arrow, file, layout, layout.lists, stored)
         else:
-            X = _read_features(path, arrow, file, layout.features)
+            X = _read_features(path, arrow, file, layout)
     return Samples(X, names, None, labels, path)
 
 
@@ -92,7 +101,8 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
     rest = [head for head in heads if head != label]
     name = _name_column(arrow, rest, types)
     if key is not None or lists:
-        return _Layout(_choose(path, lists, types, key), [], name, label)
+        chosen = _choose(path, lists, types, key)
+        return _Layout(chosen, [], name, label, _dtype([types[chosen].value_type]))
     features = [head for head in rest if head != name]
     if other := [head for head in features if not _is_number(arrow, types[head])]:
         kinds = [f"{head} ({types[head]})" for head in other]
@@ -102,7 +112,13 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
         )
     if not features:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
-    return _Layout(None, features, name, label)
+    dtype = _dtype({types[head] for head in features})
+    return _Layout(None, features, name, label, dtype)
+
+
+def _dtype(kinds: Iterable[Any]) -> np.dtype:
+    """The type of samples whose values are of some types of Arrow."""
+    return np.result_type(*(kept_dtype(np.dtype(kind.to_pandas_dtype())) for kind in kinds))
 
 
 def _choose(path: Path, lists: list[str], types: dict[str, Any], key: str | None) -> str:
@@ -140,7 +156,9 @@ def _name_column(arrow: Any, heads: Sequence[str], types: dict[str, Any]) -> str
     return named[0] if named else None
 
 
-def _batches(file: Any, heads: list[str]) -> Iterator[tuple[slice, dict[str, Any]]]:
+def _batches(
+    file: Any, heads: list[str], most_rows: int = _MAX_ROWS
+) -> Iterator[tuple[slice, dict[str, Any]]]:
     """Some columns of the file, batch by batch, and the rows of each batch.
 
     Threads would read no faster here, and keep more memory.
@@ -148,7 +166,7 @@ def _batches(file: Any, heads: list[str]) -> Iterator[tuple[slice, dict[str, Any
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     row_bytes = sum(group.total_byte_size for group in groups) / metadata.num_rows
-    n_rows = min(next(row_blocks(metadata.num_rows, row_bytes)).stop, _MAX_ROWS)
+    n_rows = min(next(row_blocks(metadata.num_rows, row_bytes)).stop, most_rows)
     stop = 0
     for batch in file.iter_batches(n_rows, columns=heads, use_threads=False):
         start, stop = stop, stop + batch.num_rows
@@ -157,54 +175,87 @@ def _batches(file: Any, heads: list[str]) -> Iterator[tuple[slice, dict[str, Any
         raise ValueError(f"{stop} rows in place of {metadata.num_rows}")
 
 
-def _cells(path: Path, file: Any, head: str, stored: int) -> list[Any]:
-    """The cells of a column of names or labels; cells of equal text are one object."""
+def _cells(path: Path, file: Any, head: str, stored: int, most_rows: int) -> list[Any]:
+    """The cells of a column of names or labels; mostly, cells of equal text are one object."""
     where = f"{path}: column {head}"
     cells: list[Any] = []
     n_letters = 0
-    for _, columns in _batches(file, [head]):
+    for _, columns in _batches(file, [head], most_rows):
         column = columns[head]
         if hasattr(column, "dictionary"):
             distinct, places = column.dictionary.to_pylist(), column.indices.to_pylist()
             batch = [None if place is None else distinct[place] for place in places]
-            n_letters += sum(len(cell) for cell in batch if isinstance(cell, str))
-            check_size(n_letters, stored, where)
         else:
             batch = column.to_pylist()
+        n_letters += sum(len(cell) for cell in batch if isinstance(cell, str))
+        check_size(n_letters, stored, where, _REMEDY)
         cells += batch
     return cells
 
 
-def _check_pages(path: Path, stream: IO[bytes], layout: _Layout) -> None:
-    """Refuse far more values than the file has room for: a page is read as a whole, and a list."""
-    at, stored, n_bytes = stream.tell(), file_size(stream), 0
-    for page in column_pages(stream, layout.columns):
-        n_bytes += max(page.n_bytes, _VALUE_BYTES * page.n_values)
-        check_size(n_bytes, stored, f"{path}: column {page.column}")
-    stream.seek(at)
+def _check_pages(path: Path, stream: IO[bytes], schema: Any, layout: _Layout) -> dict[str, int]:
+    """Refuse far more values than the file has room for: a page is read as a whole, and a list.
+
+    Returns
+    -------
+    dict
+        Columns of text that are not stored as numbers of distinct texts, and cannot be read as
+        such, with the number of rows to read at a time: each text may repeat the one before, so
+        that it is as long as its page.
+    """
+    stored, n_read, n_kept = file_size(stream), 0, 0
+    largest: dict[str, int] = defaultdict(lambda: 1)
+    encodings: dict[str, set[int | None]] = defaultdict(set)
+    for page in column_pages(stream, _places(schema, layout.columns)):
+        where, is_text = f"{path}: column {page.column}", page.column in (layout.name, layout.label)
+        n_read += max(page.n_bytes, _VALUE_BYTES * page.n_values)
+        check_inflation(n_read, stored, where, _REMEDY)
+        n_kept += page.n_values * (_VALUE_BYTES if is_text else layout.dtype.itemsize)
+        n_kept += page.n_bytes if is_text else 0
+        check_memory(n_kept + page.n_bytes, where)
+        largest[page.column] = max(largest[page.column], page.n_bytes)
+        encodings[page.column].add(page.encoding)
+    return {
+        head: max(1, _TEXT_BYTES // largest[head])
+        for head in encodings
+        if encodings[head] & DELTA_TEXTS and not encodings[head] & DICTIONARIES
+    }
 
 
-def _read_lists(path: Path, arrow: Any, file: Any, head: str, stored: int) -> NDArray[Any]:
+def _places(schema: Any, heads: Sequence[str]) -> dict[int, str]:
+    """Headings by the numbers of the columns that are read for them, in the schema of the file.
+
+    By a heading the library finds the columns whose path begins with it, between any two dots.
+    """
+    known = set(heads)
+    starts = {
+        place: accumulate(schema.column(place).path.split("."), "{}.{}".format)
+        for place in range(len(schema))
+    }
+    return {place: head for place, some in starts.items() for head in some if head in known}
+
+
+def _read_lists(
+    path: Path, arrow: Any, file: Any, layout: _Layout, head: str, stored: int
+) -> NDArray[Any]:
     X: NDArray[Any] | None = None
     for rows, columns in _batches(file, [head]):
         width = None if X is None else X.shape[1]
         values = _list_rows(path, arrow, head, columns[head], rows.start, width)
         if X is None:
-            shape, dtype = (file.metadata.num_rows, values.shape[1]), kept_dtype(values.dtype)
-            check_size(prod(shape) * dtype.itemsize, stored, f"{path}: column {head}")
-            X = np.empty(shape, dtype)
+            shape = file.metadata.num_rows, values.shape[1]
+            n_bytes = prod(shape) * layout.dtype.itemsize
+            check_size(n_bytes, stored, f"{path}: column {head}", _REMEDY)
+            X = np.empty(shape, layout.dtype)
         X[rows] = values
     assert X is not None  # there is at least one row
     return X
 
 
-def _read_features(path: Path, arrow: Any, file: Any, heads: list[str]) -> NDArray[Any]:
+def _read_features(path: Path, arrow: Any, file: Any, layout: _Layout) -> NDArray[Any]:
     """A few columns at a time: a page of each is in memory, which may be most of its values."""
-    schema = file.schema_arrow
-    kinds = {_plain_type(arrow, schema.field(head).type) for head in heads}
-    dtypes = [_numbers(arrow, arrow.array([], kind)).dtype for kind in kinds]
-    dtype = np.result_type(*map(kept_dtype, dtypes))
-    X = np.empty((file.metadata.num_rows, len(heads)), dtype)
+    heads = layout.features
+    X = np.empty((file.metadata.num_rows, len(heads)), layout.dtype)
     for first in range(0, len(heads), _N_COLUMNS):
         some = heads[first : first + _N_COLUMNS]
         for rows, columns in _batches(file, some):
@@ -268,11 +319,16 @@ def _first_null(column: Any) -> int:
     return column.is_null().to_pylist().index(True)
 
 
-def _as_labels(cells: list[Any]) -> NDArray[Any]:
+def _as_labels(path: Path, cells: list[Any]) -> NDArray[Any]:
     """Labels as those of a text table: numbers, or text where one is missing or no number."""
-    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
-        return tidy_labels(np.array(cells))
-    return np.array(["" if cell is None else str(cell) for cell in cells])
+    kinds = set(map(type, cells))
+    if kinds == {int}:
+        return tidy_labels(np.array(cells, dtype=np.int64 if min(cells) < 0 else np.uint64))
+    if kinds <= {float, type(None)}:
+        return tidy_labels(np.array(cells, dtype=np.float64))  # None becomes NaN
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    check_labels(texts, str(path))
+    return np.array(texts)
 
 
 def _plain_type(arrow: Any, kind: Any) -> Any:

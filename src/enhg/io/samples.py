@@ -63,7 +63,8 @@ def read_samples(
         - ``.csv``, ``.tsv``: comma, semicolon or tab separated, with or without headings. Columns
           are features, except one headed label, labels, class, target or y, and the first, which
           holds the names when none of its cells is a number or when it is headed name, file, id,
-          index or, as by pandas, nothing.
+          index or, as by pandas, nothing. Labels that are all numbers, or missing, are numbers:
+          01 and 1.0 are the label 1.
         - ``.parquet``: a column of lists of numbers, all of one length, each a sample: the column
           `key`; else the one called as an array of ``.npz``; else the only one. Where there is no
           such column, every column is a feature. Labels and names are in columns headed as

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from enhg._files import check_size, file_size, open_regular
 from enhg.exceptions import InputError
-from enhg.io._base import Samples, readable, tidy_labels
+from enhg.io._base import Samples, check_labels, readable, tidy_labels
 
 LABEL_HEADS = frozenset({"label", "labels", "class", "target", "y"})
 # Headings of names, the clearest first: beside a column "name", "id" only numbers the rows.
@@ -29,6 +29,7 @@ _Row = tuple[int, list[str]]
 
 _DELIMITERS = "\t;,"
 _CELL_BYTES = 250  # of a cell of the line that is read; measured, on one line of 3 000 000 cells
+_MAX_WHOLE = 2**53  # from here on, different whole numbers are equal in float64
 _NUMBER_BYTES = 16  # of a number, in its row and in the array of all
 
 # What spreadsheets run as a formula: also after spaces, and in full width.
@@ -79,7 +80,7 @@ def read_table(path: Path) -> Samples:
         X = np.hstack([np.stack(lead), X])
     if X.shape[1] == 0:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
-    true_labels = None if layout.label is None else _as_labels(labels)
+    true_labels = None if layout.label is None else _as_labels(path, labels)
     return Samples(X, names, None, true_labels, path)
 
 
@@ -261,8 +262,10 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _as_labels(cells: list[str]) -> NDArray[Any]:
-    numbers = [_number(cell) for cell in cells]
-    if None in numbers:
-        return np.array(cells)
-    return tidy_labels(np.array(numbers, dtype=np.float64))
+def _as_labels(path: Path, cells: list[str]) -> NDArray[Any]:
+    """Labels as numbers if all are, beside empty cells; else, or if some are too large, as text."""
+    numbers = [_number(cell) if cell else np.nan for cell in cells]
+    if all(number is not None and not abs(number) >= _MAX_WHOLE for number in numbers):
+        return tidy_labels(np.array(numbers, dtype=np.float64))
+    check_labels(cells, str(path))
+    return np.array(cells)
