@@ -50,10 +50,25 @@ def test_parts_that_are_joined_count_together(codec):
     assert not inflates_to(data, 1999, codec)
 
 
+ZSTD = b"\x28\xb5\x2f\xfd\x00\x58"  # a frame of 2 MB at most that does not say its size
+
+
+def zstd_block(kind, size, content, is_last=False):
+    return (is_last + 2 * kind + 8 * size).to_bytes(3, "little") + content
+
+
 def test_zstandard_without_a_size():
-    data = b"\x28\xb5\x2f\xfd\x00\x58" + bytes(10)
-    assert inflates_to(data, 16 * 32_768, "zstd")
-    assert not inflates_to(data, 16 * 32_768 - 1, "zstd")
+    raw, repeated = zstd_block(0, 5, b"hello"), zstd_block(1, 3000, b"x", is_last=True)
+    assert CODECS["zstd"].decode(ZSTD + raw + repeated) == b"hello" + 3000 * b"x"
+    assert inflates_to(ZSTD + raw + repeated, 3005, "zstd")
+    assert not inflates_to(ZSTD + raw + repeated, 3004, "zstd")
+    compressed = zstd_block(2, 20, bytes(20))
+    assert inflates_to(ZSTD + compressed + repeated, 3000, "zstd")
+    assert not inflates_to(ZSTD + 3 * compressed + repeated, 3000 + 2**18 - 1, "zstd")
+    assert inflates_to(ZSTD + 3 * compressed + repeated, 3000 + 2**18, "zstd")
+    for damaged in (raw, raw + repeated[:-1], zstd_block(3, 1, b"x", is_last=True)):
+        with pytest.raises(ValueError, match="cut off"):
+            inflates_to(ZSTD + damaged, 10**9, "zstd")
     with pytest.raises(ValueError, match="not Zstandard"):
         inflates_to(b"something else", 10, "zstd")
 
@@ -279,6 +294,16 @@ def test_zarr_shards_of_other_forms(tmp_path, refuses):
     for message, codecs in forms.items():
         (path / "zarr.json").write_text(json.dumps(metadata | {"codecs": codecs}))
         refuses(lambda: read_samples(path), message)
+
+
+def test_zarr_of_zstandard_without_a_size(tmp_path, refuses):
+    codec = CODECS["zstd"].get_config()
+    values = np.random.default_rng(0).random((10, 10))
+    write_zarr(tmp_path / "a.zarr", ZSTD + zstd_block(0, 800, values.tobytes(), True), codec)
+    np.testing.assert_array_equal(read_samples(tmp_path / "a.zarr").X, values)
+    blocks = zstd_block(1, 2**17, b"x") * 1000 + zstd_block(1, 1, b"x", True)
+    write_zarr(tmp_path / "b.zarr", ZSTD + blocks, codec)
+    refuses(lambda: read_samples(tmp_path / "b.zarr"), "a chunk that is larger than it should be")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")

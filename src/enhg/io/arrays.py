@@ -55,7 +55,8 @@ def read_arrays(path: Path, key: str | None) -> Samples:
             parameter="key",
         )
     array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-    X, image_shape = as_matrix(array, _where(path, chosen[0]))
+    with readable(path):
+        X, image_shape = as_matrix(array, _where(path, chosen[0]))
     known = [labels for _, labels in parts if labels is not None]
     labels = np.concatenate(known) if len(known) == len(parts) else None
     return Samples(X, names, image_shape, labels, path, recipe=recipe)
@@ -181,7 +182,7 @@ def open_entries(path: Path) -> Iterator[Entries]:
 
 def _npy_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
     header = _npy_header(stream)
-    is_mapped = header.is_fortran or _keeps_type(header)
+    is_mapped = _keeps_type(header) and not header.is_fortran  # others are copied
     itemsize = 0 if is_mapped else kept_dtype(header.dtype).itemsize
     return {"": _npy_entry(header, lambda: _map_npy(stream), itemsize, file_size(stream))}
 
