@@ -236,6 +236,15 @@ def test_numpy_headers_that_promise_much(tmp_path, suffix, shape, descr, refuses
     refuses(lambda: read_samples(path), str(path))
 
 
+def test_npy_in_fortran_order(tmp_path, small_memory, refuses):
+    """They are copied, unlike others, which stay in the file."""
+    X = np.zeros((1000, 20_000), np.uint8)
+    np.save(tmp_path / "a.npy", X.astype(np.float32))
+    assert read_samples(tmp_path / "a.npy").X.shape == X.shape
+    np.save(tmp_path / "a.npy", np.asfortranarray(X.astype(np.float32)))
+    refuses(lambda: read_samples(tmp_path / "a.npy"), "does not fit in memory")
+
+
 def test_npz_that_inflates(tmp_path, small_memory, refuses):
     zeros = [npy_header((10_000, 1000))] + [bytes(80_000)] * 1000
     path = write_npz(tmp_path / "a.npz", {"X.npy": zeros})

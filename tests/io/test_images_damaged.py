@@ -130,6 +130,18 @@ def test_decompression_bombs(tmp_path):
     assert reason(path) == "too large to decode safely: more than 89.5 megapixels; shrink it"
 
 
+@pytest.mark.parametrize("progressive", [False, True])
+def test_progressive_files_are_decoded_as_a_whole(tmp_path, monkeypatch, progressive):
+    image = Image.fromarray(np.zeros((1600, 1600), np.uint8))
+    image.save(tmp_path / "a.jpg", progressive=progressive)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1_500_000)
+    (read,) = read_images([tmp_path / "a.jpg"], lambda image: image.size, min_side=8)
+    if progressive:
+        assert read.reason == "too large to decode safely: more than 1.5 megapixels; shrink it"
+    else:
+        assert max(read.value) < 1600
+
+
 def tiff(tile_type, tile_count, side):
     """A TIFF file of 16×16 pixels in one tile of so many pixels in width and height."""
     entries = [(256, 4, 16), (257, 4, 16), (258, 3, 8), (259, 3, 8), (262, 3, 1), (277, 3, 1)]

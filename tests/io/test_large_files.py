@@ -214,6 +214,24 @@ def test_parquet_of_pandas(tmp_path):
     assert samples.labels.tolist() == list("aabbcc")
 
 
+@pytest.mark.parametrize("kind", ["whole", "text", "date", "levels"])
+def test_parquet_of_pandas_with_a_named_index(tmp_path, kind):
+    """Row labels are no feature; text and whole numbers are the names of the samples."""
+    pd = pytest.importorskip("pandas")
+    indices = {
+        "whole": pd.Index([31, 4, 15, 9, 26, 5], name="number"),
+        "text": pd.Index(list("uvwxyz"), name="file"),
+        "date": pd.date_range("2026-11-18", periods=6, name="day"),
+        "levels": pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]]),
+    }
+    frame = pd.DataFrame({f"f{i}": column for i, column in enumerate(TABLE.T)}, index=indices[kind])
+    frame.to_parquet(tmp_path / "a.parquet")
+    samples = read_samples(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(samples.X, TABLE)
+    names = {"date": map(str, range(6)), "levels": "aaabbb"}
+    assert samples.names == list(names.get(kind, map(str, indices[kind])))
+
+
 def test_parquet_tensors(tmp_path):
     tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(TABLE)
     samples = read_samples(write_parquet(tmp_path / "a.parquet", {"embedding": tensors}))

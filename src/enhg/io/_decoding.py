@@ -187,7 +187,9 @@ def _decode(file: IO[bytes], min_side: int) -> tuple[Image.Image, tuple[int, int
         shorter, longer = min_side, max(min_side, THUMBNAIL_SIDE)
         image.draft(None, (longer, shorter) if size[0] >= size[1] else (shorter, longer))
     limit = Image.MAX_IMAGE_PIXELS
-    if limit is not None and max(prod(image.size), _tile_pixels(image)) > limit:
+    # A progressive file is decoded as a whole, whatever is drawn of it.
+    decoded = prod(size if image.info.get("progressive") else image.size)
+    if limit is not None and max(decoded, _tile_pixels(image)) > limit:
         raise OSError(_too_large(limit))
     image.load()
     turn = 1 if image.format == "TIFF" else _orientation(image)  # TIFF is turned by Pillow

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
@@ -23,7 +25,6 @@ from enhg.io.tables import LABEL_HEADS, NAME_HEADS
 
 PARQUET_SUFFIXES = (".parquet",)
 
-_PANDAS_INDEX = "__index_level_0__"  # how pandas heads its row labels
 _BUFFER = 1 << 18  # bytes of a column that are read ahead
 _MAX_ROWS = 1 << 16  # of a batch
 _ROW_BYTES = 64  # of the name of a row, at least
@@ -99,11 +100,12 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
         raise InputError(f"{path}: must have at most one column of labels, got {', '.join(labels)}")
     label = labels[0] if labels else None
     rest = [head for head in heads if head != label]
-    name = _name_column(arrow, rest, types)
+    index = _pandas_index(schema)
+    name = _name_column(arrow, rest, types, index)
     if key is not None or lists:
         chosen = _choose(path, lists, types, key)
         return _Layout(chosen, [], name, label, _dtype([types[chosen].value_type]))
-    features = [head for head in rest if head != name]
+    features = [head for head in rest if head != name and head not in index]
     if other := [head for head in features if not _is_number(arrow, types[head])]:
         kinds = [f"{head} ({types[head]})" for head in other]
         raise InputError(
@@ -141,18 +143,28 @@ def _choose(path: Path, lists: list[str], types: dict[str, Any], key: str | None
     return (known or lists)[0]
 
 
-def _name_column(arrow: Any, heads: Sequence[str], types: dict[str, Any]) -> str | None:
+def _pandas_index(schema: Any) -> list[str]:
+    """Headings of the columns that are row labels of a pandas table."""
+    with suppress(ValueError, KeyError, TypeError):  # what is stored may be anything
+        named = json.loads(schema.metadata[b"pandas"])["index_columns"]
+        return [head for head in schema.names if head in named]
+    return []
+
+
+def _name_column(
+    arrow: Any, heads: Sequence[str], types: dict[str, Any], index: list[str]
+) -> str | None:
     """The column of names: text under a known heading, or the first, as in text tables."""
 
     def is_name(head: str) -> bool:
-        return head == _PANDAS_INDEX or head.strip().lower() in NAME_HEADS
+        return head in index or head.strip().lower() in NAME_HEADS
 
     texts = [head for head in heads if _is_text(arrow, types[head])]
     named = [head for head in texts if is_name(head)] or [
         head for head in texts[:1] if head == heads[0]
     ]
     whole = [head for head in heads if is_name(head) and arrow.types.is_integer(types[head])]
-    named += [head for head in whole if head in (heads[0], _PANDAS_INDEX)]
+    named += [head for head in whole if head in (heads[0], *index)]
     return named[0] if named else None
 
 
