@@ -50,8 +50,8 @@ def test_of_several_processes_one_compiles(not_compiled):
 
 
 def test_what_another_process_has_compiled_is_loaded(not_compiled, monkeypatch):
-    found = iter([False, True])  # the other one ends between both
-    monkeypatch.setattr(_compilation, "_is_compiled", lambda dtype: next(found))
+    answers = iter([False, True])  # the other one ends between both
+    monkeypatch.setattr(_compilation, "_is_compiled", lambda dtype: next(answers))
     _compilation.load_kernel(np.dtype(np.float32))
     assert not not_compiled
 
