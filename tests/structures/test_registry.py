@@ -92,7 +92,7 @@ def test_transformers_of_other_packages_cannot_be_saved():
 def test_parameters_that_are_no_numbers_cannot_be_saved():
     structure = ElasticNetHypergraph().fit(X[:HALF])
     structure.gamma = np.arange(3)
-    with pytest.raises(InputError, match="gamma must be a number or a word to be saved"):
+    with pytest.raises(InputError, match="gamma must be a positive number, got array"):
         structure.to_state()
 
 

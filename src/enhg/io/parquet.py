@@ -25,6 +25,7 @@ from enhg.io.tables import LABEL_HEADS, NAME_HEADS
 
 PARQUET_SUFFIXES = (".parquet",)
 
+_UNNAMED_INDEX = "__index_level_"  # how pandas heads row labels
 _BUFFER = 1 << 18  # bytes of a column that are read ahead
 _MAX_ROWS = 1 << 16  # of a batch
 _ROW_BYTES = 64  # of the name of a row, at least
@@ -104,7 +105,7 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
     name = _name_column(arrow, rest, types, index)
     if key is not None or lists:
         chosen = _choose(path, lists, types, key)
-        return _Layout(chosen, [], name, label, _dtype([types[chosen].value_type]))
+        return _Layout(chosen, [], name, label, _dtype(arrow, [types[chosen].value_type]))
     features = [head for head in rest if head != name and head not in index]
     if other := [head for head in features if not _is_number(arrow, types[head])]:
         kinds = [f"{head} ({types[head]})" for head in other]
@@ -114,13 +115,14 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
         )
     if not features:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
-    dtype = _dtype({types[head] for head in features})
+    dtype = _dtype(arrow, {types[head] for head in features})
     return _Layout(None, features, name, label, dtype)
 
 
-def _dtype(kinds: Iterable[Any]) -> np.dtype:
+def _dtype(arrow: Any, kinds: Iterable[Any]) -> np.dtype:
     """The type of samples whose values are of some types of Arrow."""
-    return np.result_type(*(kept_dtype(np.dtype(kind.to_pandas_dtype())) for kind in kinds))
+    values = (_numbers(arrow, arrow.nulls(0, kind)) for kind in kinds)  # which needs no pandas
+    return np.result_type(*(kept_dtype(array.dtype) for array in values))
 
 
 def _choose(path: Path, lists: list[str], types: dict[str, Any], key: str | None) -> str:
@@ -145,10 +147,10 @@ def _choose(path: Path, lists: list[str], types: dict[str, Any], key: str | None
 
 def _pandas_index(schema: Any) -> list[str]:
     """Headings of the columns that are row labels of a pandas table."""
+    named: Any = ()
     with suppress(ValueError, KeyError, TypeError):  # what is stored may be anything
-        named = json.loads(schema.metadata[b"pandas"])["index_columns"]
-        return [head for head in schema.names if head in named]
-    return []
+        named = list(json.loads(schema.metadata[b"pandas"])["index_columns"])
+    return [head for head in schema.names if head in named or head.startswith(_UNNAMED_INDEX)]
 
 
 def _name_column(
