@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 _PROC = Path("/proc")
 _LEAST_BYTES = 256_000_000  # buffers of BLAS for two threads, and machine code that is loaded
-_THREAD_BYTES = 128_000_000  # of the address space: what a thread reserves for its stack and heap
+_THREAD_BYTES = 256_000_000  # of the address space: stack, heap and buffers of BLAS of a thread
 # Files of a control group with its limit and its usage, and what its statistics call the part of
 # the usage that can be given up at once, in versions 2 and 1.
 _FILES = {
