@@ -17,7 +17,7 @@ DELTA_TEXTS = frozenset({6, 7})
 """Encodings of texts, one by one, as lengths and as what differs from the one before."""
 
 _MARK = b"PAR1"
-_HEADER_BYTES = (256, 1 << 20)  # of the header of a page, mostly and at most
+_HEADER_BYTES, _MAX_HEADER_BYTES = 256, 1 << 20  # of the header of a page, mostly and at most
 _MAX_SHIFT = 63  # of the bits of an integer
 _MAX_DEPTH = 32  # of structs in structs
 
@@ -112,15 +112,14 @@ def _page(column: str, header: _Fields) -> Page:
 
 def _page_header(stream: IO[bytes], start: int) -> tuple[_Fields, int]:
     """A header and its bytes in the file; statistics in it may make it long."""
-    for most in _HEADER_BYTES:
+    stream.seek(start)
+    thrift = _Thrift(stream.read(_HEADER_BYTES))
+    try:
+        return thrift.struct(), thrift.at
+    except _CutOffError:
         stream.seek(start)
-        thrift = _Thrift(stream.read(most))
-        try:
-            return thrift.struct(), thrift.at
-        except _CutOffError:
-            if most == _HEADER_BYTES[-1]:
-                raise
-    raise AssertionError
+        thrift = _Thrift(stream.read(_MAX_HEADER_BYTES))
+        return thrift.struct(), thrift.at
 
 
 class _CutOffError(ValueError):
