@@ -120,6 +120,19 @@ def test_limit_of_the_address_space():
     assert 0 < int(done.stdout) < 2**28
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the cores of a process of Linux")
+@pytest.mark.parametrize(("cores", "enough"), [(1, True), (2, False)])
+def test_memory_is_required_for_the_cores_that_the_process_may_use(monkeypatch, cores, enough):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)))
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(_memory, "_address_space", lambda: 600_000_000)
+    if enough:
+        _memory.require_memory()
+    else:
+        with pytest.raises(MemoryError, match="600 MB of the address space are left of 768 MB"):
+            _memory.require_memory()
+
+
 @pytest.fixture
 def windows(files, monkeypatch):
     """Replace the Windows API; returns its settings."""

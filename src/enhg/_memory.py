@@ -34,15 +34,22 @@ def free_memory() -> int:
 def require_memory() -> None:
     """Raise MemoryError if there is less memory than the libraries need.
 
-    OpenBLAS tries for ever to allocate its buffers where there is too little.
+    OpenBLAS, which has a thread for every core that the process may use, tries for ever to
+    allocate its buffers where there is too little.
     """
-    reserved = _LEAST_BYTES + _THREAD_BYTES * (os.cpu_count() or 1)
+    reserved = _LEAST_BYTES + _THREAD_BYTES * _usable_cores()
     if (left := _address_space()) < reserved:
         raise MemoryError(
             f"{left / 1e6:.0f} MB of the address space are left of {reserved / 1e6:.0f} MB at least"
         )
     if (free := free_memory()) < _LEAST_BYTES:
         raise MemoryError(f"{free / 1e6:.0f} MB are free of {_LEAST_BYTES / 1e6:.0f} MB at least")
+
+
+def _usable_cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _groups() -> Iterator[tuple[Path, str]]:
