@@ -79,12 +79,13 @@ def test_exceptions_of_convert_are_passed_on(files):
 
 
 def test_early_end_stops_the_threads(files):
-    started = []
+    started, before = [], set(threading.enumerate())
     results = read_images(files, lambda image: started.append(1), min_side=8, n_jobs=2)
     next(results)
+    assert set(threading.enumerate()) > before
     results.close()
     assert len(started) <= 5
-    assert not [thread for thread in threading.enumerate() if "ThreadPool" in thread.name]
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "two"])
