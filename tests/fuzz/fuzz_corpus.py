@@ -76,9 +76,13 @@ def hdf5_files(folder):
         with h5py.File(path, "w", libver="latest") as file:
             file.create_dataset("train/data", data=X, chunks=(3, 5), compression="gzip")
             file.create_dataset("train/labels", data=Y, chunks=(4,), shuffle=True, fletcher32=True)
-            file["words"] = ["a", "b"]
+            file["train/names"] = NAMES
             file["nothing"] = h5py.Empty("f")
             file["link"] = h5py.SoftLink("/train")
+
+    def text(path):
+        with h5py.File(path, "w") as file:
+            file["X"], file["y"] = X, Y.astype(str).tolist()
 
     def matlab(path):
         with h5py.File(path, "w", userblock_size=512) as file:
@@ -87,7 +91,7 @@ def hdf5_files(folder):
         with path.open("r+b") as stream:
             stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
 
-    return [_written(folder, "a.h5", write) for write in (plain, packed, matlab)]
+    return [_written(folder, "a.h5", write) for write in (plain, packed, text, matlab)]
 
 
 def _table(delimiter):
@@ -137,7 +141,9 @@ def zarr_folders(folder):
         path = folder / "a.zarr"
         group = zarr.open_group(path, mode="w", zarr_format=version)
         group.create_array("X", data=X, chunks=chunks, shards=shards)
-        group.create_array("y", data=Y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # text is not in the specification
+            group.create_array("y", data=Y if version == 2 else Y.astype(str))
         files = [file for file in sorted(path.rglob("*")) if file.is_file()]
         contents.append({str(file.relative_to(path)): file.read_bytes() for file in files})
         shutil.rmtree(path)

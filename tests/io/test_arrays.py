@@ -127,7 +127,8 @@ def test_labels_that_are_missing(container):
 def test_labels_of_another_length_are_not_the_truth(container):
     samples = read_samples(container(X=TABLE, y=np.arange(5), target=TRUTH))
     np.testing.assert_array_equal(samples.labels, TRUTH)
-    assert read_samples(container(X=TABLE, y=np.arange(5))).labels is None
+    with pytest.warns(UserWarning, match="they are not read"):
+        assert read_samples(container(X=TABLE, y=np.arange(5))).labels is None
 
 
 def test_the_only_table_holds_the_samples(container):
@@ -175,6 +176,65 @@ def test_three_dimensions_in_a_container(tmp_path):
 def test_text_labels(tmp_path):
     np.savez(tmp_path / "a.npz", X=TABLE, y=np.array(list("aabbcc")))
     assert read_samples(tmp_path / "a.npz").labels.tolist() == list("aabbcc")
+
+
+WORDS = ["ant", "bée", "ant", "猫", "", "bée"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        WORDS,
+        [word.encode() for word in WORDS],
+        np.array([[word.encode()] for word in WORDS]),
+        np.array([WORDS], dtype=h5py.string_dtype()),
+    ],
+    ids=["any length", "bytes of any length", "column of bytes", "row"],
+)
+def test_text_labels_of_hdf5(tmp_path, words):
+    write_h5(tmp_path / "a.h5", {"X": TABLE, "y": words, "names": WORDS})
+    samples = read_samples(tmp_path / "a.h5")
+    assert samples.labels.tolist() == WORDS
+    assert samples.names == WORDS
+
+
+@pytest.mark.parametrize("options", [{}, {"libver": "latest"}, {"libver": "v110"}])
+@pytest.mark.parametrize("chunks", [None, (4,), (1000,)])
+def test_many_texts_of_hdf5(tmp_path, options, chunks):
+    words = [f"word {i} " + "é" * (i % 50) for i in range(3000)]
+    words[7] = ""
+    with h5py.File(tmp_path / "a.h5", "w", **options) as file:
+        file["X"] = np.eye(3000, 2)
+        for name in ("y", "names"):  # whose texts share heaps
+            data = file.create_dataset(
+                name, 3000, h5py.string_dtype(), chunks=chunks, maxshape=chunks and (None,)
+            )
+            data[:2990] = words[:2990]
+    samples = read_samples(tmp_path / "a.h5")
+    assert samples.labels.tolist() == samples.names == words[:2990] + 10 * [""]
+
+
+def test_texts_of_hdf5_that_are_not_read(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["X"] = TABLE
+        file.create_dataset("y", data=WORDS, compression="gzip")
+    with pytest.warns(UserWarning, match=r"got y \(6 text in a table, or compressed\)"):
+        assert read_samples(tmp_path / "a.h5").labels is None
+
+
+def test_text_labels_of_bytes(tmp_path):
+    words = np.array([word.encode() for word in WORDS])
+    np.savez(tmp_path / "a.npz", X=TABLE, y=words, names=words)
+    samples = read_samples(tmp_path / "a.npz")
+    assert samples.labels.tolist() == WORDS
+    assert samples.names == WORDS
+
+
+@pytest.mark.parametrize("labels", [np.eye(6), list("abc"), np.arange(5) * 1j])
+def test_labels_that_are_not_read_are_named(tmp_path, labels):
+    write_h5(tmp_path / "a.h5", {"X": TABLE, "y": labels, "targets": np.arange(4.5)})
+    with pytest.warns(UserWarning, match=r"each sample of X, got y \(.*\), targets \(5 float64\)"):
+        assert read_samples(tmp_path / "a.h5").labels is None
 
 
 def test_groups_are_joined_train_first(tmp_path):
@@ -232,7 +292,7 @@ def test_containers_without_samples(tmp_path, refuses):
     with h5py.File(tmp_path / "d.h5", "w") as file:
         file["words"] = ["a", "b"]
         file["nothing"] = h5py.Empty("f")
-    refuses(lambda: read_samples(tmp_path / "d.h5"), "words (2 object)", "nothing")
+    refuses(lambda: read_samples(tmp_path / "d.h5"), "words (2 text)", "nothing")
     np.savez(tmp_path / "e.npz", X=np.zeros((0, 3)), y=[])
     refuses(lambda: read_samples(tmp_path / "e.npz"), "array X", "at least one sample")
     np.savez(tmp_path / "f.npz", X=np.zeros(3), y=np.zeros(3))

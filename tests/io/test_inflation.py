@@ -135,7 +135,8 @@ def write_hdf5(path, chunk, filters, data=None):
 )
 def test_hdf5_chunks(tmp_path, refuses, chunk, filters, data):
     write_hdf5(tmp_path / "a.h5", chunk, filters, data)
-    text = "compressed more than once" if data is None else "cannot be read"
+    is_once = sum(number in (1, 32000) for number, *_ in filters) == 1
+    text = "cannot be read" if is_once else "compressed at most once"
     refuses(lambda: read_samples(tmp_path / "a.h5"), text)
 
 
@@ -196,7 +197,7 @@ def test_zarr_values_are_compressed_once(tmp_path, refuses):
     path = tmp_path / "a.zarr"
     codec = numcodecs.Zlib().get_config()
     write_zarr(path, zlib.compress(zlib.compress(bytes(800))), codec, [codec])
-    refuses(lambda: read_samples(path), "compressed more than once")
+    refuses(lambda: read_samples(path), "compressed at most once")
 
 
 @pytest.mark.parametrize("name", ["zarr.json", ".zarray"])

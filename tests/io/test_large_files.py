@@ -335,6 +335,25 @@ def test_zarr_large_labels_keep_their_values(tmp_path):
     np.testing.assert_array_equal(samples.labels, labels)
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("kind", ["U", "S"])
+def test_zarr_text_labels(tmp_path, version, kind):
+    words = ["ant", "bée", "ant", "猫", "", "bée"]
+    group = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=version)
+    group.create_array("X", data=TABLE)
+    group.create_array("y", data=np.array(words if kind == "U" else [w.encode() for w in words]))
+    assert read_samples(tmp_path / "a.zarr").labels.tolist() == words
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_zarr_labels_of_any_length_are_named(tmp_path):
+    path = write_zarr(tmp_path / "a.zarr", {"X": TABLE})
+    zarr.open_group(path).create_array("y", shape=6, dtype=str)
+    with pytest.warns(UserWarning, match=r"each sample of X, got y \(6 string\)"):
+        assert read_samples(path).labels is None
+
+
 def test_zarr_that_is_none(tmp_path, refuses, save_image):
     path = tmp_path / "a.zarr"
     save_image(path / "image.png", np.zeros((8, 8), np.uint8))

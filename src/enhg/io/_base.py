@@ -252,6 +252,24 @@ def tidy_labels(labels: NDArray[Any]) -> NDArray[Any]:
     return np.array(["" if np.isnan(label) else str(int(label)) for label in flat])
 
 
+def decoded(texts: NDArray[Any]) -> list[str]:
+    """Text of a vector of text, or of bytes in UTF-8.
+
+    >>> decoded(np.array(["é".encode(), b"b"]))
+    ['é', 'b']
+    """
+    return [text.decode() if isinstance(text, bytes) else str(text) for text in texts.tolist()]
+
+
+def label_values(labels: NDArray[Any], where: str) -> NDArray[Any]:
+    """Labels as `tidy_labels` has them, of bytes as text; `where` is their file for a message."""
+    if labels.dtype.kind not in "OS":
+        return tidy_labels(labels)
+    texts = decoded(labels.ravel())
+    check_labels(texts, where)
+    return np.array(texts)
+
+
 def check_labels(texts: Sequence[str], where: str) -> None:
     """Refuse very long labels: in an array, every label takes the room of the longest.
 

@@ -18,6 +18,7 @@ from enhg._files import file_size
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.io._entry import Entries, Entry
+from enhg.io._hdf5_texts import MIN_TEXT_BYTES, is_readable, read_texts
 from enhg.io._inflation import MARGIN, MOST_UNCHECKED, inflates_to
 
 _MARK = b"\x89HDF\r\n\x1a\n"
@@ -46,7 +47,6 @@ def hdf5_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
     """
     h5py = require("h5py", "hdf5")
     file = stack.enter_context(h5py.File(stream.name, "r"))
-    largest = file_size(stream)
     entries: Entries = {}
 
     def visit_link(name: str, link: Any) -> None:
@@ -57,7 +57,7 @@ def hdf5_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
 
     def visit(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and not name.startswith("#"):
-            entries[name] = _entry(h5py, item, largest)
+            entries[name] = _entry(h5py, item, stream)
 
     file.visititems_links(visit_link)
     file.visititems(visit)
@@ -71,21 +71,28 @@ def _refused(what: str) -> Entry:
     return Entry((), "V", f"{what}, which is never followed", read)
 
 
-def _entry(h5py: Any, item: Any, largest: int) -> Entry:
+def _entry(h5py: Any, item: Any, stream: IO[bytes]) -> Entry:
     if item.external:
         return _refused("values in another file (external storage)")
     if item.is_virtual:
         return _refused("values in other files (a virtual dataset)")
     shape = (0,) if item.shape is None else item.shape  # None: a dataset that holds nothing
     matlab = _matlab_class(h5py, item)
-    kind = "U" if matlab == b"char" else item.dtype.kind
+    kind, name = "U" if matlab == b"char" else item.dtype.kind, str(item.dtype)
+    itemsize = item.dtype.itemsize
+    read = partial(_read, item, matlab is not None)
+    if kind == "O" and h5py.check_string_dtype(item.dtype) is not None:
+        name = "text in a table, or compressed"
+        if is_readable(item):
+            kind, name, itemsize = "S", "text", MIN_TEXT_BYTES
+            read = partial(read_texts, item, stream)
     return Entry(
         shape if matlab is None else shape[::-1],
         kind,
-        str(item.dtype),
-        partial(_read, item, matlab is not None),
-        item.dtype.itemsize,
-        min(int(item.id.get_storage_size()), largest),
+        name,
+        read,
+        itemsize,
+        min(int(item.id.get_storage_size()), file_size(stream)),
         prod(item.chunks or ()) * item.dtype.itemsize if item.chunks else 0,
     )
 
@@ -124,7 +131,10 @@ def _check_chunks(item: Any) -> None:
     sizes_change = [number not in (_SHUFFLE, _FLETCHER32, *_PACKERS) for number, _ in filters]
     place = sizes_change.index(True) if any(sizes_change) else len(filters)
     if any(number != _FLETCHER32 for number, _ in filters[place + 1 :]):
-        raise ValueError("values that are compressed more than once, or changed afterwards")
+        raise InputError(
+            f"{item.file.filename}: values must be compressed at most once, by the last of the "
+            f"filters, got several or later filters in {item.name}"
+        )
     chunks: list[Any] = []
     item.id.chunk_iter(chunks.append)
     for chunk in chunks:

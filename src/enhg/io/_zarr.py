@@ -37,6 +37,8 @@ _KEYS = {
     2: ("zarr_format", "shape", "dtype", "chunks", "filters", "compressor"),
     3: ("zarr_format", "shape", "data_type", "chunk_grid", "codecs"),
 }
+# Types of text of format 3: NumPy's letter, and bytes of a character.
+_TEXTS = {"fixed_length_utf32": ("U", 4), "null_terminated_bytes": ("S", 1)}
 _MAX_DEPTH = 8  # of groups in groups
 _SHARDS = "sharding_indexed"
 _INDEX_BYTES, _CRC_BYTES = 16, 4  # of a chunk in the index of a shard, and of its checksum
@@ -99,10 +101,7 @@ def _metadata(folder: Path) -> dict[str, Any] | None:
 def _entry(zarr: Any, folder: Path, metadata: dict[str, Any]) -> Entry:
     shape = tuple(int(length) for length in metadata["shape"])
     given = metadata.get("data_type", metadata.get("dtype"))
-    try:
-        dtype = np.dtype(given) if isinstance(given, str) else np.dtype(object)
-    except TypeError:  # a type that NumPy has no name for
-        dtype = np.dtype(object)
+    dtype = _dtype(given)
     if min(shape, default=0) < 0:
         raise ValueError(f"{folder.name} of shape {shape}")
     version = int(metadata["zarr_format"])
@@ -111,7 +110,19 @@ def _entry(zarr: Any, folder: Path, metadata: dict[str, Any]) -> Entry:
     # Of samples, the type that they are read as.
     itemsize = (kept_dtype(dtype) if len(shape) > 1 and dtype.kind in "buif" else dtype).itemsize
     stored = sum(os.stat(file).st_size for file in _files(folder))
-    return Entry(shape, dtype.kind, str(given), read, itemsize, stored, chunk_bytes)
+    name = str(given.get("name") if isinstance(given, dict) else given)
+    return Entry(shape, dtype.kind, name, read, itemsize, stored, chunk_bytes)
+
+
+def _dtype(given: Any) -> np.dtype:
+    """The type of values; object for what is neither numbers nor text of a fixed length."""
+    try:
+        if isinstance(given, dict):
+            letter, size = _TEXTS[given["name"]]
+            return np.dtype(f"{letter}{int(given['configuration']['length_bytes']) // size}")
+        return np.dtype(given) if isinstance(given, str) else np.dtype(object)
+    except (KeyError, TypeError, ValueError, OverflowError):  # a type that NumPy has no name for
+        return np.dtype(object)
 
 
 def _chunk_shape(metadata: dict[str, Any]) -> tuple[int, ...]:
@@ -166,7 +177,10 @@ def _check_chunks(folder: Path, metadata: dict[str, Any], itemsize: int) -> None
     # The codecs of the index of shards follow those of their chunks.
     after = [] if _SHARDS in codecs else codecs[places[0] + 1 :]
     if len(places) > 1 or not set(after) <= {*_CHECKSUMS}:
-        raise ValueError("values that are compressed more than once, or changed afterwards")
+        raise InputError(
+            f"{folder}: values must be compressed at most once, by the last of the codecs beside "
+            f"checksums, got {', '.join(codecs)}"
+        )
     codec, shape = codecs[places[0]], _chunk_shape(metadata)
     shards = _shards(metadata, shape) if _SHARDS in codecs else None
     most = _MOST_WIDENED * itemsize * prod(shards.chunk_shape if shards else shape) + MARGIN
@@ -237,7 +251,7 @@ def _load(
         raise InputError(
             f"{folder}: codecs must be known to hold only numbers, got {', '.join(sorted(unsafe))}"
         )
-    if dtype.kind not in "buifU":
+    if dtype.kind not in "buifUS":
         raise InputError(f"{folder}: must hold numbers or text, got {dtype}, which is never loaded")
     _check_chunks(folder, metadata, dtype.itemsize)
     stored = zarr.open_array(store=str(folder), mode="r", zarr_format=version)

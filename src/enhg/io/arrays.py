@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,12 +23,13 @@ from enhg.io._base import (
     Samples,
     as_matrix,
     check_numeric,
+    decoded,
     kept_dtype,
+    label_values,
     no_samples,
     readable,
     row_blocks,
     shape_text,
-    tidy_labels,
 )
 from enhg.io._entry import Entries, Entry
 from enhg.io._hdf5 import hdf5_entries, is_hdf5
@@ -67,8 +69,8 @@ def _beside(path: Path, entries: Entries, count: int) -> tuple[list[str], dict[s
     names, recipe = [str(row) for row in range(count)], None
     with readable(path):
         entry = entries.get("names")
-        if entry is not None and entry.kind == "U" and entry.shape == (count,):
-            names = [str(name) for name in entry.load(_where(path, "names"))]
+        if entry is not None and entry.kind in "US" and entry.shape == (count,):
+            names = decoded(entry.load(_where(path, "names")))
         entry = entries.get("recipe")
         if entry is not None and entry.kind == "U" and entry.shape == ():
             recipe = json.loads(str(entry.load(_where(path, "recipe"))))
@@ -139,25 +141,31 @@ def _load(path: Path, entries: Entries, name: str) -> tuple[NDArray[Any], NDArra
     check_numeric(entry.kind, entry.dtype, where)
     if entry.size == 0:
         raise no_samples(where, entry.shape)
-    label_entry, axis = _find_labels(entries, name)
+    label_entry, axis = _find_labels(path, entries, name)
     with readable(path):
         array = entry.load(where)
         labels = None
         if label_entry is not None:
-            labels = tidy_labels(label_entry.load(f"{where}: its labels"))
+            labels = label_values(label_entry.load(f"{where}: its labels"), f"{path}")
     return (np.moveaxis(array, axis, 0) if axis else array), labels
 
 
-def _find_labels(entries: Entries, name: str) -> tuple[Entry | None, int]:
+def _find_labels(path: Path, entries: Entries, name: str) -> tuple[Entry | None, int]:
     """The labels of an array's samples, and the axis of the array that holds the samples."""
     shape = entries[name].shape
     group = name.rpartition("/")[0]
     beside = [entries.get(f"{group}/{leaf}".lstrip("/")) for leaf in LABEL_NAMES]
-    vectors = [e for e in beside if e is not None and e.is_vector and e.kind in "buifU"]
+    vectors = [e for e in beside if e is not None and e.is_vector and e.kind in "buifUS"]
     for axis in (0, -1) if len(shape) > 1 else ():
         for entry in vectors:
             if entry.size == shape[axis]:
                 return entry, axis
+    if unused := {leaf: e for leaf, e in zip(LABEL_NAMES, beside, strict=True) if e is not None}:
+        warnings.warn(
+            f"{path}: labels must be one number or text for each sample of {name}, got "
+            f"{_listing(unused)}; they are not read",
+            stacklevel=2,
+        )
     return None, 0
 
 

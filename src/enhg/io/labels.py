@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
-from enhg.io._base import check_labels, readable, shape_text, tidy_labels
+from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
 from enhg.io.arrays import open_entries
 from enhg.io.images import IMAGE_SUFFIXES
 from enhg.io.tables import LABEL_HEADS, NAME_HEADS, NAME_PREFERENCE, read_rows, unguarded
@@ -315,7 +315,7 @@ def _composed(text: str) -> str:
 def _read_array(path: Path) -> list[str]:
     with open_entries(path) as entries:
         entry = entries[""]
-        if entry.kind not in "buifU":
+        if entry.kind not in "buifUS":
             raise InputError(f"{path}: labels must be numbers or text, got {entry.dtype}")
         with readable(path):
             array = entry.load(str(path))
@@ -324,7 +324,8 @@ def _read_array(path: Path) -> list[str]:
             f"{path}: must hold one label per sample, got {array.size} labels of shape "
             f"{shape_text(array.shape)}"
         )
-    return label_texts(array)
+    with readable(path):
+        return label_texts(label_values(array, str(path)))
 
 
 def label_texts(labels: NDArray[Any]) -> list[str]:

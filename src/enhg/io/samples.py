@@ -54,12 +54,12 @@ def read_samples(
           channels. float32, float64 and uint8 are memory-mapped.
         - ``.npz``, ``.mat``, ``.h5``, ``.hdf5``, and ``.zarr``, a folder, which may be one array:
           the array `key`; else the one called X, x, data, fea, features, images, embeddings or
-          embedding; else the only table of numbers. Groups that hold
-          arrays of the same names (train, test) are joined, train first, then by name. A vector
-          beside it called y, Y, labels, Label, label, gnd, target or targets, one entry per
-          sample, holds the true labels. **Rows are samples**, with one exception: when the number
-          of labels is that of the columns (last axis) and not that of the rows, columns are
-          samples.
+          embedding; else the only table of numbers. Groups that hold arrays of the same names
+          (train, test) are joined, train first, then by name. A vector beside it called y, Y,
+          labels, Label, label, gnd, target or targets, a number or text for each sample, holds
+          the true labels, and one called names, of text, the names. **Rows are samples**, with
+          one exception: when the number of labels is that of the columns (last axis) and not
+          that of the rows, columns are samples.
         - ``.csv``, ``.tsv``: comma, semicolon or tab separated, with or without headings. Columns
           are features, except one headed label, labels, class, target or y, and the first, which
           holds the names when none of its cells is a number or when it is headed name, file, id,
