@@ -9,7 +9,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from enhg._npz import State, require, require_array
@@ -308,12 +308,20 @@ def _solve(
 
 def _dense(graph: GraphLike, deflation: _Deflation, count: int) -> tuple[NDArray, NDArray]:
     """Solve by LAPACK, with the known eigenvalues shifted by −3, below all others."""
-    theta = graph.theta_dense() - 3 * deflation.projector()
-    n = len(theta)
-    eigenvalues, eigenvectors = eigh(
-        theta, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False
-    )
-    return eigenvalues[::-1], eigenvectors[:, ::-1]
+
+    def shifted() -> NDArray:
+        return graph.theta_dense() - 3 * deflation.projector()
+
+    n = graph.n_vertices
+    try:
+        eigenvalues, eigenvectors = eigh(
+            shifted(), subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False
+        )
+    except LinAlgError:  # of relatively robust representations, where many eigenvalues are equal
+        eigenvalues, eigenvectors = eigh(
+            shifted(), driver="evd", overwrite_a=True, check_finite=False
+        )
+    return eigenvalues[-count:][::-1], eigenvectors[:, -count:][:, ::-1]
 
 
 def _lanczos(
