@@ -119,3 +119,46 @@ class TestValidation:
     def test_star_expansion(self, adjacency, n_vertices, message):
         with pytest.raises(InputError, match=message):
             Hypergraph.from_star_expansion(adjacency, n_vertices)
+
+
+class TestFewEntries:
+    """Shapes that no memory holds."""
+
+    @pytest.mark.parametrize(
+        ("edges", "n_vertices", "first"),
+        [
+            ([[0, 10**9]], None, 1),
+            ([[0, 1]], 10**13, 2),
+            ([[0]], 10**30, 1),
+            ([[1, 2], [2, 10**18]], None, 0),
+        ],
+    )
+    def test_vertices_of_edges(self, edges, n_vertices, first):
+        with pytest.raises(InputError, match=f"every vertex must .*, got 0.0 at vertex {first}"):
+            Hypergraph.from_edges(edges, n_vertices=n_vertices)
+
+    @pytest.mark.parametrize("form", ["coo", "csc"])
+    def test_rows(self, form):
+        tall = sparse.coo_array(([1.0], ([0], [0])), shape=(10**13, 1)).asformat(form)
+        with pytest.raises(InputError, match=r"every vertex must .*, got 0.0 at vertex 1"):
+            Hypergraph(tall)
+
+    @pytest.mark.parametrize("form", ["coo", "csr"])
+    def test_columns(self, form):
+        wide = sparse.coo_array(([1.0], ([0], [2])), shape=(1, 10**13)).asformat(form)
+        with pytest.raises(InputError, match=r"every hyperedge must .*, got 0.0 at hyperedge 0"):
+            Hypergraph(wide)
+
+
+def test_memberships_of_edges_are_numbers():
+    with pytest.raises(
+        InputError, match=r"edges must map every member to a number.* shape"
+    ) as info:
+        Hypergraph.from_edges([{0: [1], 1: [1]}])
+    assert info.value.parameter == "edges"
+
+
+@pytest.mark.parametrize("weights", [sparse.csr_array([[1.0]]), sparse.coo_array([1.0])])
+def test_sparse_weights(weights):
+    with pytest.raises(InputError, match="weights must be a dense array, got a sparse one"):
+        Hypergraph([[1.0]], weights=weights)

@@ -128,12 +128,11 @@ def test_hypernetx_network():
     assert all(type(name) is int for name in result.vertex_names)
 
 
-def test_hypernetx_names_that_are_pairs(hypergraph):
-    pairs = [(i, i + 1) for i in range(9)]
-    result = interchange.from_hypernetx(interchange.to_hypernetx(hypergraph, edge_names=pairs))
-    matrix, weights = in_order(result, list(range(12)), pairs)
-    assert np.array_equal(matrix, hypergraph.incidence.toarray())
-    assert np.array_equal(weights, hypergraph.weights)
+def test_hypernetx_names_that_are_pairs():
+    network = hypernetx.Hypergraph({(0, 1): ["a", "b"], (1, 2): ["b"]})
+    result = interchange.from_hypernetx(network)
+    matrix, _ = in_order(result, ["a", "b"], [(0, 1), (1, 2)])
+    assert matrix.tolist() == [[1, 0], [1, 1]]
 
 
 def test_networkx_biadjacency(hypergraph):
@@ -355,3 +354,46 @@ def test_names_of_a_bipartite_graph_differ():
 def test_weights_of_scipy_are_one_per_column():
     with pytest.raises(InputError, match=r"weights must have shape \(1,\), got shape \(2,\)"):
         interchange.from_scipy([[1]], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("shape", "form"),
+    [((10**12, 1), "coo"), ((10**12, 1), "csc"), ((1, 10**12), "coo"), ((1, 10**12), "csr")],
+)
+def test_empty_lines_of_scipy_take_no_memory(shape, form):
+    place = tuple([size // 2] for size in shape)
+    matrix = sparse.coo_array(([0.5], place), shape=shape).asformat(form)
+    result = interchange.from_scipy(matrix, drop_empty=True)
+    assert result.hypergraph == Hypergraph([[0.5]])
+    assert [result.vertex_names, result.edge_names] == list(map(list, place))
+    with pytest.raises(InputError, match=f"got {10**12 - 1} .*the first of them 0; set drop_empty"):
+        interchange.from_scipy(matrix)
+
+
+def test_explicit_zeros_of_scipy_are_no_incidences():
+    data, rows, columns = [1.0, 0.0, 2.0, 1.0], [0, 1, 2, 0], [0, 1, 2, 2]
+    matrix = sparse.coo_array((data, (rows, columns)), shape=(3, 3))
+    result = interchange.from_scipy(matrix, [3, 4, 5], drop_empty=True)
+    assert result.hypergraph == Hypergraph([[1, 1], [0, 2]], [3, 5])
+    assert (result.vertex_names, result.edge_names) == ([0, 2], [0, 2])
+    assert matrix.data.tolist() == data
+
+
+def test_sparse_weights_of_scipy():
+    with pytest.raises(InputError, match="weights must be a dense array, got a sparse one"):
+        interchange.from_scipy([[1.0]], sparse.coo_array([1.0]))
+
+
+@pytest.mark.parametrize("parameter", ["vertex_names", "edge_names"])
+@pytest.mark.parametrize("names", [[True, False], [(0, 1), (1, 2)], [b"a", b"b"], [0.5, 1.5]])
+def test_names_for_hypernetx_are_text_or_integers(parameter, names):
+    with pytest.raises(InputError, match=f"{parameter} must be text or integers, got") as caught:
+        interchange.to_hypernetx(Hypergraph([[1, 0], [1, 1]]), **{parameter: names})
+    assert caught.value.parameter == parameter
+
+
+@pytest.mark.parametrize("names", [[frozenset([1]), frozenset([2])], [b"a", b"b"], [1j, 2j]])
+def test_names_that_xgi_refuses(names):
+    with pytest.raises(InputError, match="edge_names must be names that xgi takes") as caught:
+        interchange.to_xgi(Hypergraph([[1, 0], [1, 1]]), edge_names=names)
+    assert caught.value.parameter == "edge_names"

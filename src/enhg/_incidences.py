@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from enhg._validation import nonnegative_csr, real_matrix, real_vector
 from enhg.exceptions import InputError
+
+_FILLED_VERTICES = "every vertex must be in a hyperedge, got {} in none"
+_FILLED_EDGES = "every hyperedge must hold a vertex, got {} without"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +82,8 @@ class NamedIncidence:
         if filled_vertices.all() and filled_edges.all():
             return self
         if not drop:
-            requirement = "every vertex must be in a hyperedge, got {} in none"
-            _refuse_empty(requirement, self.vertex_names, filled_vertices)
-            requirement = "every hyperedge must hold a vertex, got {} without"
-            _refuse_empty(requirement, self.edge_names, filled_edges)
+            _refuse_empty(_FILLED_VERTICES, self.vertex_names, filled_vertices)
+            _refuse_empty(_FILLED_EDGES, self.edge_names, filled_edges)
         return NamedIncidence(
             matrix[filled_vertices][:, filled_edges],
             self.weights[filled_edges],
@@ -100,11 +102,24 @@ def _first_repeated(vertices: NDArray, edges: NDArray, n_edges: int) -> int:
 def _refuse_empty(requirement: str, names: list[Any], filled: NDArray[np.bool_]) -> None:
     empty = np.flatnonzero(~filled)
     if empty.size:
-        raise InputError(
-            f"{requirement.format(empty.size)}, the first of them {shown(names[empty[0]])}; set "
-            "drop_empty to leave them out",
-            parameter="drop_empty",
-        )
+        raise _empty_error(requirement, empty.size, names[empty[0]])
+
+
+def _empty_error(requirement: str, count: int, first: object) -> InputError:
+    return InputError(
+        f"{requirement.format(count)}, the first of them {shown(first)}; set drop_empty to leave "
+        "them out",
+        parameter="drop_empty",
+    )
+
+
+def first_missing(numbers: NDArray[np.integer]) -> int:
+    """The smallest number from 0 on that is not among distinct, ascending ones.
+
+    >>> first_missing(np.array([0, 1, 3]))
+    2
+    """
+    return int(np.count_nonzero(numbers == np.arange(len(numbers))))
 
 
 def shown(name: object) -> str:
@@ -151,6 +166,15 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
     return plain
 
 
+def require_texts_or_integers(names: Sequence[Any], parameter: str) -> None:
+    """Require names that pandas keeps as they are in any index."""
+    for name in names:
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise InputError(
+                f"{parameter} must be text or integers, got {shown(name)}", parameter=parameter
+            )
+
+
 def _is_name(name: Any) -> bool:
     """Whether a value is hashable, and neither None nor NaN."""
     try:
@@ -158,6 +182,30 @@ def _is_name(name: Any) -> bool:
     except TypeError:
         return False
     return name is not None and name == name
+
+
+def incidence_of_matrix(matrix: Any, weights: Any, *, drop_empty: bool) -> NamedIncidence:
+    """Incidences of a matrix, named by the numbers of its rows and columns.
+
+    Memory is used for its entries only, whatever its shape.
+    """
+    entries = sparse.coo_array(real_matrix(matrix, "incidence"), copy=True)
+    entries.eliminate_zeros()
+    n_vertices, n_edges = entries.shape
+    w = None if weights is None else real_vector(weights, "weights", n_edges)
+    vertices, row = np.unique(entries.row, return_inverse=True)
+    edges, column = np.unique(entries.col, return_inverse=True)
+    shape = (len(vertices), len(edges))
+    compact = sparse.coo_array((entries.data, (row, column)), shape=shape)
+    incidence = nonnegative_csr(compact, "incidence")
+    if not drop_empty:
+        if n_vertices > len(vertices):
+            count = n_vertices - len(vertices)
+            raise _empty_error(_FILLED_VERTICES, count, first_missing(vertices))
+        if n_edges > len(edges):
+            raise _empty_error(_FILLED_EDGES, n_edges - len(edges), first_missing(edges))
+    used = np.ones(len(edges)) if w is None else w[edges]
+    return NamedIncidence(incidence, used, vertices.tolist(), edges.tolist())
 
 
 def incidence_of_bipartite(

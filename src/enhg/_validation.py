@@ -355,11 +355,28 @@ def real_array(values: Any, name: str) -> Any:
     return array
 
 
-def real_csr(values: Any, name: str, *, copy: bool = False) -> sparse.csr_array:
-    """Return a matrix as float64 CSR; require real numbers and valid indices."""
+def real_vector(values: Any, name: str, length: int) -> NDArray:
+    """Return `values` as an array of shape (length,); require real numbers."""
+    array = real_array(values, name)
+    if sparse.issparse(array):
+        raise InputError(f"{name} must be a dense array, got a sparse one", parameter=name)
+    if array.shape != (length,):
+        raise InputError(
+            f"{name} must have shape ({length},), got shape {array.shape}", parameter=name
+        )
+    return array
+
+
+def real_matrix(values: Any, name: str) -> Any:
+    """Return a matrix, sparse or not; require real numbers and valid indices."""
     array = _matrix(values, name)
     _require_valid_indices(array, name)
-    return sparse.csr_array(array, dtype=np.float64, copy=copy)
+    return array
+
+
+def real_csr(values: Any, name: str, *, copy: bool = False) -> sparse.csr_array:
+    """Return a matrix as float64 CSR; require real numbers and valid indices."""
+    return sparse.csr_array(real_matrix(values, name), dtype=np.float64, copy=copy)
 
 
 def _require_valid_indices(matrix: Any, name: str) -> None:

@@ -17,6 +17,7 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
 from enhg._immutable import ImmutableGraph, read_only
+from enhg._incidences import first_missing
 from enhg._npz import State, require_array, require_sparse
 from enhg._threads import ThreadedMatrix, map_in_threads
 from enhg._validation import (
@@ -24,6 +25,8 @@ from enhg._validation import (
     check_whole,
     nonnegative_csr,
     real_array,
+    real_matrix,
+    real_vector,
     require_positive_entries,
     require_symmetric,
     symmetric_operator,
@@ -35,6 +38,8 @@ from enhg.exceptions import InputError
 __all__ = ["Hypergraph"]
 
 _ROWS_AT_ONCE = 100_000
+_FILLED_EDGES = "every hyperedge must hold a vertex, 0 < δ(e) < ∞"
+_FILLED_VERTICES = "every vertex must be in a hyperedge, 0 < d(v) < ∞"
 
 
 class Hypergraph(ImmutableGraph):
@@ -72,19 +77,20 @@ class Hypergraph(ImmutableGraph):
     _edge_degrees: NDArray[np.float64]
 
     def __init__(self, incidence: Any, weights: ArrayLike | None = None) -> None:
-        matrix = nonnegative_csr(incidence, "incidence")
-        if matrix.shape[0] == 0:
+        given = real_matrix(incidence, "incidence")
+        if given.shape[0] == 0:
             raise InputError(
-                f"incidence must have a vertex (row), got shape {matrix.shape}",
+                f"incidence must have a vertex (row), got shape {given.shape}",
                 parameter="incidence",
             )
+        if sparse.issparse(given) and given.nnz < max(given.shape):
+            _refuse_unused(given)
+        matrix = nonnegative_csr(given, "incidence")
         delta = matrix.sum(axis=0)
-        require_positive_entries(
-            delta, "every hyperedge must hold a vertex, 0 < δ(e) < ∞", "hyperedge"
-        )
+        require_positive_entries(delta, _FILLED_EDGES, "hyperedge")
         w = _positive_weights(weights, matrix.shape[1])
         d = matrix @ w
-        require_positive_entries(d, "every vertex must be in a hyperedge, 0 < d(v) < ∞", "vertex")
+        require_positive_entries(d, _FILLED_VERTICES, "vertex")
         for array in (matrix, w, d, delta):
             read_only(array)
         vars(self).update(_incidence=matrix, _weights=w, _vertex_degrees=d, _edge_degrees=delta)
@@ -266,6 +272,8 @@ class Hypergraph(ImmutableGraph):
             raise InputError(
                 f"edges must list vertices in {bounds}, got {outside[0]}", parameter="edges"
             )
+        if n_vertices > rows.size:
+            raise _unused_error(_FILLED_VERTICES, "vertex", rows)
         columns = (memberships, rows, np.cumsum([0, *map(len, members)]))
         return cls(sparse.csc_array(columns, shape=(n_vertices, len(members))), weights)
 
@@ -405,6 +413,19 @@ def membership_shares(memberships: sparse.csr_array, hypergraph: Hypergraph) -> 
     return with_data(memberships, memberships.data * scale[memberships.indices])
 
 
+def _refuse_unused(matrix: Any) -> None:
+    """Refuse empty columns and rows of a sparse matrix without allocating any of them."""
+    row, column = matrix.tocoo().coords
+    sides = ((_FILLED_EDGES, "hyperedge", column), (_FILLED_VERTICES, "vertex", row))
+    for (requirement, kind, used), size in zip(sides, matrix.shape[::-1], strict=True):
+        if size > used.size:
+            raise _unused_error(requirement, kind, used)
+
+
+def _unused_error(requirement: str, kind: str, used: NDArray) -> InputError:
+    return InputError(f"{requirement}, got 0.0 at {kind} {first_missing(np.unique(used))}")
+
+
 def _edge_members(
     edges: Iterable[Iterable[int] | Mapping[int, float]],
 ) -> list[Mapping[int, float]]:
@@ -435,16 +456,18 @@ def _vertices(members: list[Mapping[int, float]]) -> NDArray:
 
 def _memberships(members: list[Mapping[int, float]]) -> NDArray[np.float64]:
     values = real_array([value for edge in members for value in edge.values()], "edges")
+    if values.ndim != 1:
+        raise InputError(
+            "edges must map every member to a number, its membership, got an array of shape "
+            f"{values.shape[1:]}",
+            parameter="edges",
+        )
     return values.astype(np.float64)
 
 
 def _positive_weights(values: ArrayLike | None, n_edges: int) -> NDArray[np.float64]:
     if values is None:
         return np.ones(n_edges)
-    weights = np.array(real_array(values, "weights"), dtype=np.float64)
-    if weights.shape != (n_edges,):
-        raise InputError(
-            f"weights must have shape ({n_edges},), got shape {weights.shape}", parameter="weights"
-        )
+    weights = np.array(real_vector(values, "weights", n_edges), dtype=np.float64)
     require_positive_entries(weights, "weights must be finite and positive", "hyperedge")
     return weights

@@ -23,17 +23,18 @@ from enhg._incidences import (
     attribute_of,
     check_names,
     incidence_of_bipartite,
+    incidence_of_matrix,
     incidence_of_pairs,
     incidence_of_triples,
     membership_values,
     named_incidence,
     plain_names,
     require_graph,
+    require_texts_or_integers,
     require_undirected,
     shown,
 )
 from enhg._optional import require
-from enhg._validation import nonnegative_csr, real_array
 from enhg.exceptions import InputError
 from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
@@ -119,16 +120,8 @@ def from_scipy(
     >>> hypergraph, rows, columns
     (Hypergraph(n_vertices=2, n_edges=1, memberships=2), [0, 2], [0])
     """
-    matrix = nonnegative_csr(incidence, "incidence")
-    n_vertices, n_edges = matrix.shape
-    w = np.ones(n_edges) if weights is None else real_array(weights, "weights")
-    if np.shape(w) != (n_edges,):
-        raise InputError(
-            f"weights must have shape ({n_edges},), got shape {np.shape(w)}", parameter="weights"
-        )
-    named = NamedIncidence(matrix, w, list(range(n_vertices)), list(range(n_edges)))
-    filled = named.without_empty(drop_empty)
-    return NamedHypergraph(Hypergraph(filled.incidence, filled.weights), *filled.names)
+    named = incidence_of_matrix(incidence, weights, drop_empty=drop_empty)
+    return NamedHypergraph(Hypergraph(named.incidence, named.weights), *named.names)
 
 
 def to_xgi(
@@ -170,7 +163,13 @@ def to_xgi(
         if (by_edge.data[part] != 1).any():
             memberships = by_edge.data[part].tolist()
             attributes[_MEMBERSHIPS] = dict(zip(members, memberships, strict=True))
-        network.add_edge(members, idx=name, **attributes)
+        try:
+            network.add_edge(members, idx=name, **attributes)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"edge_names must be names that xgi takes, such as text, got {shown(name)}",
+                parameter="edge_names",
+            ) from error
     return network
 
 
@@ -233,6 +232,8 @@ def to_hypernetx(
     """
     hypernetx, pandas = require("hypernetx", _EXTRA), require("pandas", _EXTRA)
     incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
+    require_texts_or_integers(vertices, "vertex_names")
+    require_texts_or_integers(edges, "edge_names")
     entries = incidence.tocoo()
     cells = {
         "edge": [edges[e] for e in entries.col.tolist()],
