@@ -87,3 +87,10 @@ def test_labels_that_do_not_belong_together():
         clustering_accuracy([[0], [0, 1]], [0, 1])
     with pytest.raises(InputError, match=r"labels_pred must hold numbers or text, got .* 'dict'"):
         clustering_accuracy([0, 1], [{}, {}])
+
+
+def test_large_integers_beside_a_float_are_different_labels():
+    large = 2**53  # above it float64 does not hold every integer
+    labels = [large, large + 1, large, large + 1, 0.5]
+    assert clustering_accuracy(labels, [0, 1, 0, 1, 2]) == 1
+    assert clustering_accuracy([large, large + 1, large, large + 1], [0, 1, 0, 1]) == 1

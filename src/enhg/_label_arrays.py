@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def label_array(y: Any, name: str) -> Any:
     dtype = getattr(y, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind == "T":
         return y.astype(object)
-    to_list = getattr(y, "to_list", None) or getattr(y, "tolist", None)
+    to_list = getattr(y, "tolist", None) or getattr(y, "to_list", None)
     if isinstance(dtype, np.dtype | None) or to_list is None or len(y.shape) != 1:
         return as_numpy(y, name, name)
     labels = np.empty(len(y), dtype=object)
@@ -45,10 +46,18 @@ def _listed(y: list | tuple, name: str) -> NDArray:
         raise InputError(
             f"{name} must hold one label per sample, got {error}", parameter=name
         ) from error
-    if labels.dtype.kind != "U":
+    if labels.dtype.kind not in "Uf":
         return labels
     objects = np.array(y, dtype=object)
-    return labels if all(isinstance(label, str) for label in objects.flat) else objects
+    if labels.dtype.kind == "U":
+        keeps = all(isinstance(label, str) for label in objects.flat)
+    else:  # an integer above 2**53 may not be kept
+        keeps = all(
+            int(value) == int(label)
+            for value, label in zip(labels.flat, objects.flat, strict=True)
+            if isinstance(label, Integral)
+        )
+    return labels if keeps else objects
 
 
 def complete_labels(y: ArrayLike, name: str) -> NDArray:

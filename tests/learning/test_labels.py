@@ -13,8 +13,9 @@ from enhg import (
     HypergraphClustering,
     self_representation,
 )
+from enhg._label_arrays import label_array
 from enhg.exceptions import InputError
-from enhg.learning._labels import check_labels, labels_of, missing_marker
+from enhg.learning._labels import check_labels, check_true_labels, labels_of, missing_marker
 
 TEN = np.zeros((10, 1))
 
@@ -269,6 +270,22 @@ def test_true_labels_of_the_types_that_fit_takes(only_dlpack):
     assert model.score(X, only_dlpack(codes)) == 1
 
 
+@pytest.mark.parametrize(
+    ("y", "dtype"),
+    [
+        (np.repeat(["0", "1"], 40), "<U1"),
+        (np.repeat([0.5, 1.5], 40), "float64"),
+        (np.repeat([0, 1], 40).astype("M8[s]"), "datetime64"),
+        (np.repeat([b"0", b"1"], 40), r"\|S1"),
+    ],
+)
+def test_true_labels_that_cannot_be_compared_with_the_classes(y, dtype):
+    model = fitted_to_halves(np.repeat([0, 1], 40))
+    with pytest.raises(InputError, match=f"y must hold labels that .* got dtype {dtype}") as caught:
+        model.score(halves(), y)
+    assert caught.value.parameter == "y"
+
+
 def test_true_labels_that_are_refused():
     X, y = halves(), np.repeat(["a", "b"], 40)
     model = fitted_to_halves(y)
@@ -401,3 +418,47 @@ def test_the_mask_of_labels_and_of_samples():
     for wrong in (np.ma.MaskedArray([[1.0], [1.0]], [[0], [1]]),):
         with pytest.raises(InputError, match="incidence must hold a number everywhere"):
             Hypergraph(wrong)
+
+
+LARGE = 2**53  # from here on, float64 does not hold every integer
+
+
+@pytest.mark.parametrize(
+    ("classes", "missing"),
+    [
+        ([LARGE, LARGE + 1, LARGE + 3], np.nan),
+        ([LARGE, LARGE + 1, LARGE + 3], None),
+        ([2**63 + 1, 2**63 + 2, 2**63 + 5], -1),
+    ],
+)
+def test_large_integers_beside_missing_labels_are_kept(classes, missing):
+    found, codes, labeled = check_labels([*classes, *classes, missing], TEN[:7])
+    assert found.tolist() == classes
+    assert codes.tolist() == [0, 1, 2, 0, 1, 2]
+    assert labeled.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [([0, 1.0, np.nan], float), ([1, 2.5], float), ([1, None], object), (["a", None], object)],
+)
+def test_ordinary_lists_become_arrays_as_ever(given, dtype):
+    assert label_array(given, "y").dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "given", [["a\0", "a", "b", None], [LARGE, float(LARGE + 2), LARGE + 1, None]]
+)
+def test_labels_that_would_be_merged_are_refused(given):
+    with pytest.raises(InputError, match=r"y must hold labels that .* tells apart") as caught:
+        check_labels(np.array(given, object), TEN[:4])
+    assert caught.value.parameter == "y"
+
+
+def test_pandas_does_not_warn_of_its_categorical():
+    pandas = pytest.importorskip("pandas")
+    y = pandas.Categorical(["a", "b", "a"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert check_true_labels(y, 3).tolist() == ["a", "b", "a"]
+        assert label_array(y, "y").tolist() == ["a", "b", "a"]

@@ -144,6 +144,11 @@ def _of_one_type(y: NDArray, missing: NDArray) -> NDArray:
     labels = np.array(given or [""])
     if labels.ndim != 1 or labels.dtype.kind == "O":
         raise InputError(f"y must hold one string or number per sample, got {given[0]!r}")
+    if given and len(set(given)) != len(np.unique(labels)):
+        raise InputError(
+            "y must hold labels that an array of one type tells apart, got different ones that "
+            f"are equal as {labels.dtype}"
+        )
     # Entries of missing labels are never read; any label fills them.
     filled = np.full(len(y), labels[0], dtype=labels.dtype)
     filled[~missing] = labels[: len(given)]

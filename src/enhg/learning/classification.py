@@ -338,7 +338,14 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         if not counted.any():  # which scikit-learn refuses
             return 0.0
         labels = self.classes_[distributions.argmax(axis=1)]
-        correct = accuracy_score(truth, labels, normalize=False, sample_weight=counted)
+        try:
+            correct = accuracy_score(truth, labels, normalize=False, sample_weight=counted)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                "y must hold labels that can be compared with those of fit, of dtype "
+                f"{self.classes_.dtype}, got dtype {truth.dtype}: {error}",
+                parameter="y",
+            ) from error
         return float(correct / weights.sum())
 
     def _distributions(self, memberships: Any) -> NDArray:
