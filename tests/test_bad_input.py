@@ -17,6 +17,8 @@ from enhg import (
     Hypergraph,
     HypergraphClassifier,
     HypergraphClustering,
+    InputError,
+    load_model,
     self_representation,
 )
 from enhg.cli.commands import app
@@ -405,6 +407,12 @@ def test_missing_label_file(tmp_path, home):
     assert "no such file" in refused(home, source, "--labels", tmp_path / "none.csv")
     kinds = "labels must be a .csv, .tsv, .txt or .npy file"
     assert kinds in refused(home, source, "--labels", source.parent)
+
+
+def test_a_model_is_loaded_from_a_path():
+    with pytest.raises(InputError, match="path must be a path, got None") as caught:
+        load_model(None)
+    assert caught.value.parameter == "path"
 
 
 def test_labels_that_are_not_among_the_true_labels(tmp_path, home):

@@ -153,6 +153,16 @@ def test_replace_removes_another_computation(tmp_path):
     assert equal(plain, self_representation(X, checkpoint=tmp_path))
 
 
+def test_checkpoints_are_paths():
+    for compute in (
+        lambda: self_representation(X, checkpoint=3),
+        lambda: HypergraphClustering(2, checkpoint=3).fit(X),
+    ):
+        with pytest.raises(InputError, match="checkpoint must be a path, got 3") as caught:
+            compute()
+        assert caught.value.parameter == "checkpoint"
+
+
 def test_folder_that_is_no_checkpoint(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match=r"new or empty folder.*got a folder with notes\.txt"):

@@ -216,6 +216,13 @@ def test_existing_file_is_refused_unless_overwrite(graph, tmp_path):
     assert os.listdir(tmp_path) == ["graph.npz"]
 
 
+def test_what_is_no_path(graph):
+    for use in (type(graph).load, graph.save):
+        with pytest.raises(InputError, match="path must be a path, got 3") as caught:
+            use(3)
+        assert caught.value.parameter == "path"
+
+
 def test_missing_file_and_folder(graph, tmp_path):
     message = rf"absent\.npz must be a {kind_of(graph)} file, got no such file"
     with pytest.raises(InputError, match=message) as caught:

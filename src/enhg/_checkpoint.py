@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._atomic import atomic_file, sweep
-from enhg._files import open_regular
+from enhg._files import open_regular, require_path
 from enhg._npz import State, read_archive, write_archive
 from enhg._version import __version__
 from enhg.exceptions import InputError
@@ -55,6 +55,8 @@ class Checkpoint:
     def __init__(
         self, folder: str | os.PathLike[str] | None, *, delay: float = 0.0, replace: bool = False
     ) -> None:
+        if folder is not None:
+            require_path(folder, "checkpoint")
         self.folder = None if folder is None else Path(folder)
         self.starts = monotonic() + delay
         self.replace = replace

@@ -34,6 +34,12 @@ class NotRegularError(OSError):
         self.kind = _KINDS.get(stat.S_IFMT(mode), "something else")
 
 
+def require_path(path: object, name: str = "path") -> None:
+    """Require text or an object of pathlib."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{name} must be a path, got {path!r}", parameter=name)
+
+
 def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file, or a link to one, for reading.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from enhg._files import NotRegularError, open_regular
+from enhg._files import NotRegularError, open_regular, require_path
 from enhg._hif import read_hif, write_hif
 from enhg._npz import State, read_archive, write_archive
 from enhg._progress import Progress
@@ -82,6 +82,7 @@ class ImmutableGraph(GraphLike):
         ...     Hypergraph.load(f"{folder}/small.npz") == hypergraph
         True
         """
+        require_path(path)
         with _opened(path, f"{os.fspath(path)} must be a {cls.__name__} file") as stream:
             try:
                 return cls.from_state(read_archive(stream, cls._file_kind, cls._file_version))

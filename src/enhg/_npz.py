@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._atomic import atomic_file
-from enhg._files import file_size
+from enhg._files import file_size, require_path
 from enhg._sparse import check_indices
 from enhg.exceptions import InputError
 
@@ -64,6 +64,7 @@ def write_archive(
     flush : bool, default=True
         Wait until the file is on the disk, so that a crash of the machine cannot damage it.
     """
+    require_path(path)
     target = Path(path)
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from enhg._files import open_regular
+from enhg._files import open_regular, require_path
 from enhg._npz import State, read_archive, require, require_array, write_archive
 from enhg.exceptions import InputError
 from enhg.io._base import readable
@@ -176,6 +176,7 @@ def read_model(path: str | os.PathLike[str]) -> SavedModel:
     path : path
         The file.
     """
+    require_path(path)
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: must be a model file, got a folder")
     with readable(Path(path)), open_regular(path) as stream:
