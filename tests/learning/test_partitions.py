@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 from enhg import Graph, clustering_accuracy
 from enhg.learning import partitions
-from enhg.learning.partitions import choose_partition
+from enhg.learning.partitions import choose_partition, keep_together
 from enhg.modularity import Steps, modularity, step_information
 
 
@@ -89,3 +89,18 @@ def test_k_means_of_many_points(monkeypatch, k):
     assert ((points - centers[labels]) ** 2).sum() <= 1.01 * whole.inertia_
     assert clustering_accuracy(classes, labels) > 0.99
     assert len(np.unique(labels)) == k
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_kept_together_empty_no_cluster(seed):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(0, 30, 5), 5)
+    labels = rng.permutation(np.r_[:6, np.zeros(24, int)])  # one member in each cluster but 0
+    kept = keep_together(labels, groups)
+    assert set(kept) == set(range(6))
+    assert (kept == kept[groups]).all()
+
+
+def test_fewer_groups_of_copies_than_clusters():
+    kept = keep_together(np.array([0, 1, 2, 2]), np.array([0, 0, 2, 2]))
+    assert kept.tolist() == [0, 0, 2, 2]

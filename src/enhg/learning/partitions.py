@@ -175,15 +175,30 @@ def _by_first_member(labels: NDArray) -> NDArray:
 def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
     """Give all members of a group the label that most of them have, the smallest of several.
 
+    A label that no group would have is given to that with most of it, of groups that share theirs.
+
     Examples
     --------
     >>> keep_together(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 3])).tolist()
     [1, 1, 1, 2]
+    >>> keep_together(np.array([0, 1, 1, 1, 1]), np.array([0, 0, 0, 3, 3])).tolist()
+    [0, 0, 0, 1, 1]
     """
     if (groups == np.arange(len(groups))).all():
         return labels
-    votes = sparse.coo_array((np.ones(len(labels)), (groups, labels))).tocsr()
-    return np.asarray(votes.argmax(axis=1)).ravel()[groups]
+    _, codes = np.unique(groups, return_inverse=True)
+    votes = sparse.coo_array((np.ones(len(labels)), (codes, labels))).tocsr()
+    kept = np.asarray(votes.argmax(axis=1)).ravel()
+    sizes = np.bincount(kept, minlength=votes.shape[1])
+    for empty in np.setdiff1d(labels, kept):
+        shares = sizes[kept] > 1
+        if not shares.any():  # fewer groups than labels
+            break
+        group = np.where(shares, votes[:, [empty]].toarray().ravel(), -1).argmax()
+        sizes[kept[group]] -= 1
+        sizes[empty] += 1
+        kept[group] = empty
+    return kept[codes]
 
 
 def cluster_means(points: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
