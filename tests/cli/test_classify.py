@@ -85,3 +85,16 @@ def test_labels_of_every_sample_leave_nothing_to_score(tmp_path, digits, run):
     result = run("classify", digits, "--labels", tmp_path / "all.npy", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "score" not in result.stdout
+
+
+def test_results_do_not_replace_what_is_read(tmp_path, digits, some_labels, fails):
+    (tmp_path / "out").mkdir()
+    labels = some_labels.rename(tmp_path / "out" / "labels.csv")
+    text = labels.read_text()
+    words = ["--labels", labels, "-o", tmp_path / "out", "--overwrite"]
+    assert "must not have labels.csv, which this run reads" in fails("classify", digits, *words)
+    assert labels.read_text() == text
+    samples = digits.rename(tmp_path / "out" / "model.npz")
+    message = fails("cluster", samples, "-k", 3, "-o", tmp_path / "out", "--overwrite")
+    assert "must not have model.npz" in message
+    assert samples.exists()

@@ -1,5 +1,6 @@
 """Runs that are interrupted and go on, and workers of Dask."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -133,9 +134,11 @@ def test_dask(tmp_path, digits, run, table):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://"])
 def test_no_dask_scheduler(tmp_path, digits, fails, monkeypatch, address):
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(steps, "_CONNECTION_SECONDS", 1)
     message = fails("cluster", digits, "-o", tmp_path / "out", "--dask", address)
     assert "must be the address of a running Dask scheduler, or local" in message
     assert "(option --dask)" in message
     assert not (tmp_path / "out").exists()
+    # Collected while another client is made, one that failed would wait for its lock for ever.
+    assert not [thing for thing in gc.get_objects() if type(thing) is distributed.Client]

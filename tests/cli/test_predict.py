@@ -87,3 +87,20 @@ def test_inputs_that_do_not_match_the_model_are_refused(tmp_path, digits, run, f
     assert "not a model of this enhg" in fails("predict", graph, digits, "-o", out)
     assert "no such file" in fails("predict", tmp_path / "none.npz", digits, "-o", out)
     assert not out.exists()
+
+
+def test_columns_must_be_those_of_the_model(tmp_path, run, fails):
+    features = X[:, 10:20]
+    heads = [f"pixel{i}" for i in range(10)]
+    orders = {"a": range(10), "b": [1, 0, *range(2, 10)]}
+    for name, order in orders.items():
+        rows = [[heads[i] for i in order], *features[:, list(order)].tolist()]
+        text = "\n".join(",".join(map(str, row)) for row in rows)
+        (tmp_path / f"{name}.csv").write_text(text)
+    assert run("cluster", tmp_path / "a.csv", "-k", 3, "-o", tmp_path / "out").exit_code == 0
+    model = tmp_path / "out" / "model.npz"
+    message = fails("predict", model, tmp_path / "b.csv", "-o", tmp_path / "new")
+    assert "in their order, got 'pixel1' in place of 'pixel0'" in message
+    assert run("predict", model, tmp_path / "a.csv", "-o", tmp_path / "new").exit_code == 0
+    np.save(tmp_path / "a.npy", features)  # which has no headings
+    assert run("predict", model, tmp_path / "a.npy", "-o", tmp_path / "newer").exit_code == 0

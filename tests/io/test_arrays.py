@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse
 from array_writers import WRITERS, write_h5
 
 from enhg.io import read_samples
@@ -310,3 +311,11 @@ def test_key_where_there_is_nothing_to_choose(tmp_path, refuses):
     refuses(lambda: read_samples(tmp_path, key="X"), "got 'X'", parameter="key")
     refuses(lambda: read_samples(tmp_path / "a.npy", size=(3, 3)), "got 3×3", parameter="size")
     refuses(lambda: read_samples(tmp_path, size=(0, 3)), "got 0×3", parameter="size")
+
+
+@pytest.mark.parametrize("kind", ["csr", "coo", "dia", "bsr"])
+def test_sparse_matrices_of_scipy(tmp_path, kind, refuses):
+    scipy.sparse.save_npz(tmp_path / "a.npz", scipy.sparse.csr_array(TABLE).asformat(kind))
+    refuses(
+        lambda: read_samples(tmp_path / "a.npz"), "a sparse matrix of SciPy; save its toarray()"
+    )

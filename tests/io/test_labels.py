@@ -214,7 +214,7 @@ def test_faults_are_noticed_before_samples_are_read(tmp_path, refuses, write_csv
         ("a,b,c\nd,e,f\n", "got 3 columns"),
         ("img1.png,a\nimg2.png\n", "row 2 must have the 2 cells"),
         ("name,label\nimg1,a\nimg2,a\n", "two classes, got only 'a'"),
-        ("label\n?\n", "two classes, got only 'label'"),
+        ("label\n?\n", "two classes, got no label"),
     ]:
         path = write_csv(tmp_path, text)
         refuses(lambda path=path: open_labels(path), str(path), part)
@@ -277,3 +277,37 @@ def test_labels_of_images_that_were_skipped(tmp_path):
     assert labels.tolist() == ["x", "y", ""]
     with pytest.raises(InputError, match="got 'also/worse'"):
         open_labels(path).match(names, skipped=skipped[:1])
+
+
+@pytest.mark.parametrize(
+    "heads", ["name,x,y,label", "name,class,target,labels", "label,name,class,y"]
+)
+def test_the_clearest_heading_of_labels(tmp_path, heads, write_csv):
+    named = {"name": ["img1.png", "x.y"], "label": ["a", "b"], "labels": ["a", "b"]}
+    columns = [named.get(head, ["10", "20"]) for head in heads.split(",")]
+    text = "\n".join([heads, *(",".join(row) for row in zip(*columns, strict=True))])
+    assert read_labels(write_csv(tmp_path, text), NAMES).tolist() == ["a", "", "", "", "b"]
+
+
+def test_two_columns_of_labels(tmp_path, refuses, write_csv):
+    path = write_csv(tmp_path, "name,class,Target\nimg1.png,a,1\nx.y,b,2\n")
+    refuses(lambda: read_labels(path, NAMES), "one column of labels, got class, Target")
+
+
+def test_a_heading_is_no_label(tmp_path, refuses, write_csv):
+    path = write_csv(tmp_path, "label\na\nb\na\nb\n")
+    refuses(lambda: read_labels(path, NAMES), "one row for each of 5 samples", "got 4 rows")
+    path = write_csv(tmp_path, "class\nclass\n\nstudent\nstudent\n")
+    assert read_labels(path, NAMES).tolist() == ["class", "class", "", "student", "student"]
+
+
+def test_labels_of_other_folders(tmp_path, refuses, write_csv):
+    path = write_csv(tmp_path, "train/img1.png,a\ntest/img2.png,b\n")
+    refuses(lambda: read_labels(path, NAMES), "in the folder of the input", "in 'train', 'test'")
+    path = write_csv(tmp_path, "train/img1.png,a\ntrain/cats/img3.jpg,b\n")
+    assert read_labels(path, NAMES).tolist() == ["a", "", "b", "", ""]
+
+
+def test_missing_labels_of_other_programs(tmp_path, write_csv):
+    path = write_csv(tmp_path, "a\nNA\n<NA>\nb\nna\n")
+    assert read_labels(path, NAMES).tolist() == ["a", "", "", "b", ""]

@@ -288,6 +288,21 @@ def test_parquet_with_a_flipped_bit(tmp_path, refuses):
     refuses(lambda: read_samples(path), str(path), "CRC")
 
 
+def test_parquet_of_many_pages_takes_little_time(tmp_path, monkeypatch):
+    """To find the free memory takes as long as to read a page."""
+    path = write_parquet(tmp_path / "a.parquet", {f"f{i}": TABLE[:, 0] for i in range(300)})
+    calls = []
+    monkeypatch.setattr("enhg._files.free_memory", lambda: calls.append(1) or 10**10)
+    assert read_samples(path).X.shape == (6, 300)
+    assert len(calls) < 10
+
+
+def test_parquet_labels_of_bytes(tmp_path):
+    words = [word.encode() for word in ("a", "é", "a", "b", "b", "b")]
+    path = write_parquet(tmp_path / "a.parquet", {"f": TABLE[:, 0], "label": words})
+    assert read_samples(path).labels.tolist() == ["a", "é", "a", "b", "b", "b"]
+
+
 # --- Zarr -----------------------------------------------------------------------------------------
 
 

@@ -153,6 +153,16 @@ def test_names_and_checksums_of_thumbnails(saved, tmp_path):
     assert added < 20 * HALF  # of the names, about ten letters each, and four bytes of checksum
 
 
+def test_names_of_features(saved, tmp_path, refuses):
+    heads = [f"f{i}" for i in range(X.shape[1])]
+    save_model(clusters(), tmp_path / "heads.npz", feature_names=heads)
+    assert read_model(tmp_path / "heads.npz").feature_names == tuple(heads)
+    save_model(clusters(), tmp_path / "plain.npz")
+    assert read_model(tmp_path / "plain.npz").feature_names is None
+    with pytest.raises(InputError, match=f"one for each of the {len(heads)} features, got 1"):
+        save_model(clusters(), tmp_path / "more.npz", feature_names=["f"])
+
+
 @pytest.mark.parametrize("parameter", ["names", "thumbnails"])
 def test_names_and_thumbnails_are_one_for_each_sample(tmp_path, parameter):
     with pytest.raises(InputError, match=f"{parameter} must be one for each of the {HALF} samples"):

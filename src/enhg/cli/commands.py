@@ -58,18 +58,6 @@ from enhg.cli.reading import Network, Reading, cache_folder
 from enhg.cli.terminal import Stages, errors_in_one_line, options_of
 from enhg.exceptions import InputError
 
-_FILES = {
-    "report.html": "the results and what to check: open it in a browser",
-    "thumbnails": "the pictures of the page",
-    "labels.csv": "results of every image or sample",
-    "suggestions.csv": "the images to label next, best first",
-    "duplicates.csv": "copies and near-copies",
-    "skipped.csv": "images that could not be read",
-    "folders": "a folder for each group",
-    "contact-sheets": "a picture of each group",
-    "model.npz": "for enhg predict",
-    "hypergraph.npz": "for enhg.Hypergraph.load",
-}
 _DEMO_FILES = {
     "report.html": "the clusters and what to check, as a page",
     "thumbnails": "the pictures of the page",
@@ -270,7 +258,7 @@ def classify(
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
     wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
-    outputs = steps.Outputs(suggest, folders, contact_sheets)
+    outputs = steps.Outputs(suggest, folders, contact_sheets, labels)
     with steps.results(stages, wanted, outputs, out, overwrite, checkpoint, dask) as (
         folder,
         parts,
@@ -357,6 +345,7 @@ def predict(
                 f"{source}: samples must have the {saved.model.n_features_in_} features of "
                 f"{model_file}, got {samples.X.shape[1]}"
             )
+        reading.check_feature_names(samples, saved)
         with stages.stage("represent", "comparing every image") as progress:
             prediction = saved.model.predict_with_scores(
                 samples.X, progress=progress, checkpoint=parts
@@ -414,7 +403,7 @@ def write_features(
     reading.check_file(out, overwrite)
     samples = reading.read_features(stages, wanted)
     reading.write_features(out, samples)
-    files = {out.name: "the features", reading.skipped_file(out).name: _FILES["skipped.csv"]}
+    files = {out.name: "the features", reading.skipped_file(out).name: steps.FILES["skipped.csv"]}
     files_row = summary.files_row(out.parent, _written(out.parent, files))
     stages.print_rows(*summary.feature_rows(samples), files_row)
 
@@ -459,6 +448,6 @@ def demo(
     stages.print_rows(*rows, summary.files_row(out, files), ("next", hint))
 
 
-def _written(folder: Path, files: dict[str, str] = _FILES) -> dict[str, str]:
+def _written(folder: Path, files: dict[str, str] = steps.FILES) -> dict[str, str]:
     """The files of a run that were written, with their descriptions."""
     return {name: text for name, text in files.items() if (folder / name).exists()}

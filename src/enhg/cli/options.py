@@ -134,7 +134,7 @@ Labels = Annotated[
     typer.Option(
         metavar="FILE",
         help="Labels of some samples: .csv or .tsv with columns name and label; or .csv or .npy "
-        "with one entry per sample, in order. Empty, -1, nan or ? for unlabeled.",
+        "with one entry per sample, in order. Empty, -1, nan, NA or ? for unlabeled.",
     ),
 ]
 Method = Annotated[

@@ -179,6 +179,18 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
         return replace(samples, description="pixels, as those of the model")
 
 
+def check_feature_names(samples: Samples, saved: SavedModel) -> None:
+    """Raise InputError if the columns of a table are others than those of a model."""
+    if samples.feature_names is None or saved.feature_names is None:
+        return
+    for column, own in zip(samples.feature_names, saved.feature_names, strict=True):
+        if column != own:
+            raise InputError(
+                f"{samples.source}: columns must be those of the model, in their order, got "
+                f"{column!r} in place of {own!r}"
+            )
+
+
 def open_given(
     reading: Reading, file: Path | None, from_folders: bool, min_classes: int = 2
 ) -> Callable[[Samples], NDArray]:

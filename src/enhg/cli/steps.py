@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 import sys
 import warnings
@@ -35,6 +36,20 @@ _UNSAVED_SECONDS = 60.0  # of a run before it writes a checkpoint that was not r
 _WORKER_LOG = "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED"
 _CONNECTION_SECONDS = 10
 
+FILES = {
+    "report.html": "the results and what to check: open it in a browser",
+    "thumbnails": "the pictures of the page",
+    "labels.csv": "results of every image or sample",
+    "suggestions.csv": "the images to label next, best first",
+    "duplicates.csv": "copies and near-copies",
+    "skipped.csv": "images that could not be read",
+    "folders": "a folder for each group",
+    "contact-sheets": "a picture of each group",
+    "model.npz": "for enhg predict",
+    "hypergraph.npz": "for enhg.Hypergraph.load",
+}
+"""What runs write into OUT, and what it is."""
+
 _FOLDERS = ("folders", "contact-sheets")
 _THUMBNAILS = "thumbnails"
 _OPTIONAL = (
@@ -50,11 +65,15 @@ _OPTIONAL = (
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is written beside labels.csv, the model and the report: options of a command."""
+    """What is written beside labels.csv, the model and the report: options of a command.
+
+    `labels` is the file of labels that the command reads, which results must not replace.
+    """
 
     suggest: int | None = None
     folders: str | None = None
     contact_sheets: bool = False
+    labels: Path | None = None
 
     @property
     def new(self) -> list[str]:
@@ -71,6 +90,9 @@ class Outputs:
         for name in _FOLDERS:
             if name not in self.new and (out / name).exists():
                 warnings.warn(f"{out / name} is of an earlier run and stays as it is", stacklevel=2)
+        for file in (reading.source, self.labels):
+            if file is not None:
+                _check_file(file, out)
         images = reading.image_folder
         if images is None and self.new:
             raise InputError(
@@ -78,16 +100,28 @@ class Outputs:
                 "them; give their folder as images",
                 parameter="images",
             )
-        if images is not None:
-            _check_places(images, out)
+        folder = reading.source if reading.source.is_dir() else images
+        if folder is not None:
+            _check_places(folder, out)
+
+
+def _check_file(file: Path, out: Path) -> None:
+    """Raise InputError if the results would replace a file that is read."""
+    place = resolved(file)
+    if place.is_file() and place.parent == resolved(out) and place.name in FILES:
+        raise InputError(
+            f"{out}: must not have {file.name}, which this run reads, as the results would "
+            "replace it; choose another folder, or copy the file first",
+            parameter="out",
+        )
 
 
 def _check_places(images: Path, out: Path) -> None:
-    """Raise InputError if images and results would be taken for each other."""
+    """Raise InputError if images, or a Zarr folder, and results would be taken for each other."""
     if resolved(out).is_relative_to(resolved(images)):
         raise InputError(
-            f"{out}: must be outside of the folder of the images, {images}, where its pictures "
-            "would be taken for images by the next run",
+            f"{out}: must be outside of the input, {images}, where its files would be taken for "
+            "input by the next run",
             parameter="out",
         )
     if resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):
@@ -171,6 +205,7 @@ def _workers(address: str | None) -> Iterator[None]:
         yield
         return
     dask, distributed = require("dask", "dask"), require("distributed", "dask")
+    client, fault = None, "no answer"
     try:
         if address == "local":
             with dask.config.set({_WORKER_LOG: "critical"}):
@@ -178,11 +213,14 @@ def _workers(address: str | None) -> Iterator[None]:
         else:
             client = distributed.Client(address, timeout=_CONNECTION_SECONDS)
     except (OSError, ValueError) as error:
+        fault = str(error) or fault
+    if client is None:
+        gc.collect()  # the client that failed: collected while another is made, it waits for ever
         raise InputError(
             f"dask must be the address of a running Dask scheduler, or local, got {address} "
-            f"({str(error) or 'no answer'})",
+            f"({fault})",
             parameter="dask",
-        ) from error
+        )
     with client:
         yield
 
@@ -286,6 +324,7 @@ def write(
             recipe=samples.recipe,
             names=samples.names,
             thumbnails=None if samples.photos is None else samples.photos.thumbnails,
+            feature_names=samples.feature_names,
         )
         write_results(folder, run, samples, outputs)
     write_report(stages, folder, run, samples, model, summary.rows(run))

@@ -88,6 +88,8 @@ class Samples:
         for pixels and other numbers.
     description : str
         What the features are and why, in a sentence; "" where there was no choice.
+    feature_names : tuple of str or None
+        Headings of the features in a table.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class Samples:
     n_ignored: int = 0
     recipe: dict[str, Any] | None = None
     description: str = ""
+    feature_names: tuple[str, ...] | None = None
 
 
 @contextmanager

@@ -40,6 +40,8 @@ ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5", ZARR_SUFFIX)
 DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings", "embedding")
 LABEL_NAMES = ("y", "Y", "labels", "Label", "label", "gnd", "target", "targets")
 
+_SPARSE_MATRIX = {"format.npy", "shape.npy", "data.npy"}  # members of a file of save_npz
+
 
 def read_arrays(path: Path, key: str | None) -> Samples:
     """Read the samples of an array file; see `enhg.io.read_samples`."""
@@ -209,6 +211,10 @@ def _npz_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
         return _npy_entry(header, read, header.dtype.itemsize, member.compress_size)
 
     members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+    if {member.filename for member in members} >= _SPARSE_MATRIX:
+        raise InputError(
+            f"{stream.name}: must hold arrays, got a sparse matrix of SciPy; save its toarray()"
+        )
     return {member.filename.removesuffix(".npy"): entry(member) for member in members}
 
 

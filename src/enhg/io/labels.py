@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-import unicodedata
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
 from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
+from enhg.io._name_finder import NameFinder, composed
 from enhg.io.arrays import open_entries
-from enhg.io.images import IMAGE_SUFFIXES
-from enhg.io.tables import LABEL_HEADS, NAME_HEADS, NAME_PREFERENCE, read_rows, unguarded
+from enhg.io.tables import (
+    LABEL_HEADS,
+    LABEL_PREFERENCE,
+    NAME_HEADS,
+    NAME_PREFERENCE,
+    read_rows,
+    unguarded,
+)
 
-_UNLABELED = frozenset({"", "-1", "-1.0", "nan", "?"})
+_UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
 
 
@@ -115,6 +121,7 @@ class GivenLabels:
         headed = self.maybe_headed and not finder.find(self.names[0])
         labels: list[tuple[int, str]] = []
         unknown: list[str] = []
+        outside: dict[str, str] = {}
         entries = zip(self.lines, self.names, self.labels, strict=True)
         for line, name, label in islice(entries, int(headed), None):
             matches = finder.find(name)
@@ -125,8 +132,15 @@ class GivenLabels:
                 )
             if matches:
                 labels.append((matches[0], label))
+                if folder := finder.outside(matches[0], name):
+                    outside[folder] = name
             else:
                 unknown.append(name.strip())
+        if len(outside) > 1:
+            raise InputError(
+                f"{self.source}: names must be in the folder of the input, got names in "
+                f"{_some(list(outside))}, {_some(list(outside.values()))}; keep the rows of one"
+            )
         if unknown:
             close = difflib.get_close_matches(unknown[0], names, n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"the first name is '{names[0]}'"
@@ -194,7 +208,8 @@ def read_labels(
         A ``.csv``, ``.tsv`` or ``.txt`` (comma, semicolon or tab separated; UTF-8, or UTF-16 with
         a byte order mark) with two columns, name and label, or more, when headings say which is
         which; one with one column, one row per sample in order, which may be headed ``label``; or
-        a ``.npy`` with one entry per sample. An empty entry, -1, nan and ? mean unlabeled.
+        a ``.npy`` with one entry per sample. An empty entry, -1, nan, NA, <NA> and ? mean
+        unlabeled.
     names : sequence of str
         The names of the samples. A name in the file may lack leading folders or the extension of
         an image, as long as it matches one sample only.
@@ -305,11 +320,7 @@ def _warn_alike(source: str, labels: Iterable[str]) -> None:
 
 def _same(text: str) -> str:
     """Text without differences of case, spaces and Unicode form."""
-    return "".join(_composed(_composed(text).casefold()).split())
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
+    return "".join(composed(composed(text).casefold()).split())
 
 
 def _read_array(path: Path) -> list[str]:
@@ -364,12 +375,15 @@ def _read_text(path: Path) -> GivenLabels:
     rows = list(read_rows(path))
     if max((len(cells) for _, cells in rows), default=0) > 1:
         return _named_labels(path, [row for row in rows if any(cell.strip() for cell in row[1])])
-    column = ["".join(cells) for _, cells in rows]
+    column = ["".join(cells).strip() for _, cells in rows]
+    maybe_headed = bool(column) and column[0].lower() in LABEL_HEADS
+    if maybe_headed and column[0].lower() != "y" and column.count(column[0]) == 1:
+        rows, column, maybe_headed = rows[1:], column[1:], False
     return GivenLabels(
         path,
         [_normalized(unguarded(cell)) for cell in column],
         lines=[line for line, _ in rows],
-        maybe_headed=bool(column) and column[0].strip().lower() in LABEL_HEADS,
+        maybe_headed=maybe_headed,
     )
 
 
@@ -396,7 +410,11 @@ def _columns(path: Path, first: list[str]) -> tuple[int, int, bool, bool]:
     """Columns of the name and the label, and whether the first row holds headings, or may."""
     heads = [cell.strip().lower() for cell in first]
     name_at = [i for i, head in enumerate(heads) if head in NAME_HEADS]
-    label_at = [i for i, head in enumerate(heads) if head in LABEL_HEADS]
+    groups = [[i for i, head in enumerate(heads) if head in group] for group in LABEL_PREFERENCE]
+    label_at = next(filter(None, groups), [])
+    if name_at and len(label_at) > 1:
+        texts = ", ".join(first[i].strip() for i in label_at)
+        raise InputError(f"{path}: must have one column of labels, got {texts}")
     if name_at and label_at:
         clearest = min(name_at, key=lambda i: NAME_PREFERENCE.index(heads[i]))
         return clearest, label_at[0], True, False
@@ -429,47 +447,3 @@ def _some(items: Sequence[str]) -> str:
     """
     shown = ", ".join(f"'{item}'" for item in items[:3])
     return shown if len(items) <= 3 else f"{shown} and {len(items) - 3} more"
-
-
-class NameFinder:
-    """Samples by path, else by file name; each with, else without the extension of an image."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._exact: dict[str, list[int]] = defaultdict(list)
-        self._paths = [PurePosixPath(_composed(name)) for name in names]
-        self._tables: tuple[dict[str, list[int]], ...] = tuple(defaultdict(list) for _ in range(4))
-        for i, path in enumerate(self._paths):
-            self._exact[names[i]].append(i)
-            for table, key in zip(self._tables, _keys(path), strict=True):
-                table[key].append(i)
-
-    def find(self, name: str) -> list[int]:
-        """Every sample that `name` matches, by the first way that matches any."""
-        if name in self._exact:
-            return self._exact[name]
-        path = PurePosixPath(_composed(name.strip()).replace("\\", "/"))
-        whole, bare, base, stem = _keys(path)
-        for table, key in zip(
-            [self._tables[k] for k in (0, 1, 1, 2, 3, 3)],
-            (whole, whole, bare, base, base, stem),
-            strict=True,
-        ):
-            matches = [i for i in table.get(key, []) if self._folders_agree(i, path)]
-            if matches:
-                return matches
-        return []
-
-    def _folders_agree(self, i: int, path: PurePosixPath) -> bool:
-        """Whether the folders of one path end with those of the other."""
-        ours, theirs = self._paths[i].parts[-2::-1], path.parts[-2::-1]
-        return all(a == b for a, b in zip(ours, theirs, strict=False))
-
-
-def _keys(path: PurePosixPath) -> tuple[str, str, str, str]:
-    """Path, path without extension, file name, file name without extension."""
-    return str(path), str(path.parent / _stem(path.name)), path.name, _stem(path.name)
-
-
-def _stem(name: str) -> str:
-    path = PurePosixPath(name)
-    return path.stem if path.suffix.lower() in IMAGE_SUFFIXES else name

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._files import open_regular, require_path
-from enhg._npz import State, read_archive, require, require_array, write_archive
+from enhg._npz import State, read_archive, require, require_array, require_value, write_archive
 from enhg.exceptions import InputError
 from enhg.io._base import readable
 from enhg.learning.classification import HypergraphClassifier
@@ -47,6 +47,8 @@ class SavedModel:
         CRC-32 of the thumbnail of every sample, where they are images.
     folder : Path or None
         The folder that the model was read from.
+    feature_names : tuple of str or None
+        Names of the features, where samples are from a table.
     """
 
     model: Model
@@ -55,6 +57,7 @@ class SavedModel:
     names: list[str] | None = None
     checksums: NDArray[np.uint32] | None = None
     folder: Path | None = None
+    feature_names: tuple[str, ...] | None = None
 
 
 def save_model(
@@ -65,6 +68,7 @@ def save_model(
     recipe: dict[str, Any] | None = None,
     names: Sequence[str] | None = None,
     thumbnails: Sequence[bytes] | None = None,
+    feature_names: Sequence[str] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a fitted learner to an ``.npz`` file: the whole file or, on failure, nothing.
@@ -87,6 +91,8 @@ def save_model(
     thumbnails : sequence of bytes, optional
         Pictures of the samples, which are not saved: by their checksums, ``enhg predict``
         recognizes them in the folder ``thumbnails`` beside the model.
+    feature_names : sequence of str, optional
+        Names of the features. ``enhg predict`` refuses tables whose columns have others.
     overwrite : bool, default=False
         Replace an existing file; otherwise it is left alone and FileExistsError is raised.
 
@@ -130,6 +136,14 @@ def save_model(
                 f"{parameter} must be one for each of the {n_samples} samples, got {len(given)}",
                 parameter=parameter,
             )
+    if feature_names is not None:
+        if len(feature_names) != model.n_features_in_:
+            raise InputError(
+                f"feature_names must be one for each of the {model.n_features_in_} features, got "
+                f"{len(feature_names)}",
+                parameter="feature_names",
+            )
+        state["feature_names"] = list(feature_names)
     if names is not None:  # as bytes: text takes four for each letter in an array
         state["names"] = np.frombuffer(json.dumps(list(names)).encode(), np.uint8)
     if thumbnails is not None:
@@ -186,7 +200,9 @@ def read_model(path: str | os.PathLike[str]) -> SavedModel:
             shape = _image_shape(state["image_shape"], model.n_features_in_)
             names, checksums = _names(state, model), _checksums(state, model)
             folder = Path(path).resolve().parent
-            return SavedModel(model, shape, _recipe(state), names, checksums, folder)
+            return SavedModel(
+                model, shape, _recipe(state), names, checksums, folder, _feature_names(state, model)
+            )
         except Exception as error:  # on arbitrary bytes the readers raise almost any exception
             reason = str(error) or type(error).__name__
             if isinstance(error, KeyError):
@@ -216,6 +232,15 @@ def _names(state: State, model: Model) -> list[str] | None:
     require(isinstance(names, list) and len(names) == model.graph_.n_vertices, "names")
     require(all(isinstance(name, str) for name in names), "names")
     return names
+
+
+def _feature_names(state: State, model: Model) -> tuple[str, ...] | None:
+    if "feature_names" not in state:
+        return None
+    names = require_value(state, "feature_names", list)
+    require(len(names) == model.n_features_in_, "feature_names")
+    require(all(isinstance(name, str) for name in names), "feature_names")
+    return tuple(names)
 
 
 def _checksums(state: State, model: Model) -> NDArray[np.uint32] | None:

@@ -21,7 +21,7 @@ from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_labels, kept_dtype, readable, row_blocks, tidy_labels
 from enhg.io._parquet_pages import DELTA_TEXTS, DICTIONARIES, column_pages
 from enhg.io.arrays import DATA_NAMES
-from enhg.io.tables import LABEL_HEADS, NAME_HEADS
+from enhg.io.tables import NAME_HEADS, label_columns
 
 PARQUET_SUFFIXES = (".parquet",)
 
@@ -86,7 +86,8 @@ def read_parquet(path: Path, key: str | None) -> Samples:
             X = _read_lists(path, arrow, file, layout, layout.lists, stored)
         else:
             X = _read_features(path, arrow, file, layout)
-    return Samples(X, names, None, labels, path)
+    feature_names = tuple(layout.features) or None
+    return Samples(X, names, None, labels, path, feature_names=feature_names)
 
 
 def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
@@ -96,7 +97,7 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
         raise InputError(f"{path}: columns must have different headings, got {_listing(heads)}")
     types = {head: _plain_type(arrow, schema.field(head).type) for head in heads}
     lists = [head for head in heads if _list_of_numbers(arrow, types[head])]
-    labels = [head for head in heads if head.strip().lower() in LABEL_HEADS and head not in lists]
+    labels = [heads[i] for i in label_columns(heads) if heads[i] not in lists]
     if len(labels) > 1:
         raise InputError(f"{path}: must have at most one column of labels, got {', '.join(labels)}")
     label = labels[0] if labels else None
@@ -217,7 +218,7 @@ def _check_pages(path: Path, stream: IO[bytes], schema: Any, layout: _Layout) ->
         such, with the number of rows to read at a time: each text may repeat the one before, so
         that it is as long as its page.
     """
-    stored, n_read, n_kept = file_size(stream), 0, 0
+    stored, n_read, n_kept, needed = file_size(stream), 0, 0, 0
     largest: dict[str, int] = defaultdict(lambda: 1)
     encodings: dict[str, set[int | None]] = defaultdict(set)
     for page in column_pages(stream, _places(schema, layout.columns)):
@@ -226,9 +227,10 @@ def _check_pages(path: Path, stream: IO[bytes], schema: Any, layout: _Layout) ->
         check_inflation(n_read, stored, where, _REMEDY)
         n_kept += page.n_values * (_VALUE_BYTES if is_text else layout.dtype.itemsize)
         n_kept += page.n_bytes if is_text else 0
-        check_memory(n_kept + page.n_bytes, where)
+        needed = max(needed, n_kept + page.n_bytes)
         largest[page.column] = max(largest[page.column], page.n_bytes)
         encodings[page.column].add(page.encoding)
+    check_memory(needed, str(path))  # once: it takes as long as to find a page
     return {
         head: max(1, _TEXT_BYTES // largest[head])
         for head in encodings
@@ -340,9 +342,13 @@ def _as_labels(path: Path, cells: list[Any]) -> NDArray[Any]:
         return tidy_labels(np.array(cells, dtype=np.int64 if min(cells) < 0 else np.uint64))
     if kinds <= {float, type(None)}:
         return tidy_labels(np.array(cells, dtype=np.float64))  # None becomes NaN
-    texts = ["" if cell is None else str(cell) for cell in cells]
+    texts = ["" if cell is None else _text(cell) for cell in cells]
     check_labels(texts, str(path))
     return np.array(texts)
+
+
+def _text(cell: Any) -> str:
+    return cell.decode() if isinstance(cell, bytes) else str(cell)
 
 
 def _plain_type(arrow: Any, kind: Any) -> Any:

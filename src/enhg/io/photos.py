@@ -8,8 +8,8 @@ from pathlib import Path
 
 from enhg.exceptions import InputError
 from enhg.io._base import Photos, Samples, Skipped
+from enhg.io._name_finder import NameFinder
 from enhg.io.images import IMAGE_SUFFIXES, list_images, read_images
-from enhg.io.labels import NameFinder
 
 
 def attach_photos(
