@@ -193,7 +193,7 @@ def test_csv_of_two_rows_of_headings(tmp_path, refuses, write_csv):
 
 @pytest.mark.parametrize("text", ["name,f,id\na,5,1\nb,6,2\n", ",Unnamed: 0,f\na,5,1\nb,6,2\n"])
 def test_csv_features_that_may_number_the_rows(tmp_path, text, write_csv):
-    with pytest.warns(UserWarning, match="are features; if they number the samples, remove"):
+    with pytest.warns(UserWarning, match="are used as features; if they number the samples"):
         assert read_samples(write_csv(tmp_path, text)).X.shape == (2, 2)
 
 

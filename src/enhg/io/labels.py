@@ -139,7 +139,8 @@ class GivenLabels:
         if len(outside) > 1:
             raise InputError(
                 f"{self.source}: names must be in the folder of the input, got names in "
-                f"{_some(list(outside))}, {_some(list(outside.values()))}; keep the rows of one"
+                f"{_some(list(outside))}, for example {_some(list(outside.values()))}; keep the "
+                "rows of one folder"
             )
         if unknown:
             close = difflib.get_close_matches(unknown[0], names, n=1)
@@ -207,7 +208,7 @@ def read_labels(
     path : path
         A ``.csv``, ``.tsv`` or ``.txt`` (comma, semicolon or tab separated; UTF-8, or UTF-16 with
         a byte order mark) with two columns, name and label, or more, when headings say which is
-        which; one with one column, one row per sample in order, which may be headed ``label``; or
+        which (label or labels, else class or target, else y); one with one column, one row per sample in order, which may be headed ``label``; or
         a ``.npy`` with one entry per sample. An empty entry, -1, nan, NA, <NA> and ? mean
         unlabeled.
     names : sequence of str

@@ -60,8 +60,9 @@ def read_samples(
           the true labels, and one called names, of text, the names. **Rows are samples**, with
           one exception: when the number of labels is that of the columns (last axis) and not
           that of the rows, columns are samples.
-        - ``.csv``, ``.tsv``: comma, semicolon or tab separated, with or without headings. Columns
-          are features, except one headed label, labels, class, target or y, and the first, which
+        - ``.csv``, ``.tsv``: comma, semicolon or tab separated, with or without headings, which
+          may number the columns or rise as years do. Columns are features, except one headed
+          label, labels, class, target or, unless another is headed x, y, and the first, which
           holds the names when none of its cells is a number or when it is headed name, file, id,
           index or, as by pandas, nothing. Labels that are all numbers, or missing, are numbers:
           01 and 1.0 are the label 1.

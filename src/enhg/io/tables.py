@@ -274,8 +274,8 @@ def _layout(path: Path, first: list[str], headed: bool) -> _Layout:
     named = headed and known[rest[0]] in NAME_HEADS | {""}
     if others := [heads[i] for i in rest[1:] if headed and first[i] and known[i] in {"", "id"}]:
         warnings.warn(
-            f"{path}: columns {', '.join(others)} are features; if they number the samples, remove "
-            "them, or put one of them first",
+            f"{path}: the columns {', '.join(others)} are used as features; if they number the "
+            "samples, remove them, or put one of them first",
             stacklevel=2,
         )
     return _Layout(heads, labels[0] if labels else None, rest[0], named, rest[1:])
