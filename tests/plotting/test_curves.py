@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from enhg import ClusterCount, elastic_net_path
+from enhg.exceptions import InputError
 from enhg.plotting import (
     plot_cluster_count,
     plot_coefficients,
@@ -136,3 +137,25 @@ def test_scale_of_curves_includes_zero():
     assert ax.get_xscale() == "symlog"
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0, 0.01, 1])
     assert legend(ax) == ["γ = 1"]
+
+
+@pytest.mark.parametrize(
+    "points", [np.zeros(3), np.zeros((0, 2)), np.full((3, 2), np.nan), [["a", "b"]]]
+)
+def test_embeddings_that_are_refused(points):
+    with pytest.raises(InputError, match="embedding must"):
+        plot_embedding(points)
+
+
+def test_missing_labels_of_an_embedding_are_the_last_class():
+    labels = np.array(["b", None, "a", np.nan, 1], object)
+    ax = plot_embedding(RNG.normal(size=(5, 2)), labels)
+    assert texts(ax) == ["1", "a", "b", "None"]
+
+
+@pytest.mark.parametrize(
+    "curves", [{}, {"a": ([], [])}, {"a": ([1], [1, 2])}, {"a": (["x"], [1])}, {"a": ([0], [1])}]
+)
+def test_curves_that_are_refused(curves):
+    with pytest.raises(InputError, match="curves must"):
+        plot_curves(curves, "x", "y")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from enhg import ElasticNetHypergraph, HyperedgeRule
+from enhg.exceptions import InputError
 from enhg.plotting import plot_clusters, plot_hyperedge, plot_memberships, plot_reconstructions
 
 RNG = np.random.default_rng(0)
@@ -178,3 +179,10 @@ def test_reconstructions_show_sample_reconstruction_and_residual(source):
     assert_colors(picture[14:, 5:], x - expected)
     assert ticks(ax.yaxis) == ["sample", "reconstruction", "residual"]
     assert ticks(ax.xaxis)[1] == f"5\n({STRUCTURE.relative_residuals_[5]:.0%})"
+
+
+def test_clusters_that_are_refused():
+    with pytest.raises(InputError, match="images must be of shape"):
+        plot_clusters(IMAGES[:0], [], [])
+    with pytest.raises(InputError, match="n_least must be a whole number of at least 1, got 0"):
+        plot_clusters(IMAGES, LABELS, CONFIDENCE, n_most=0, n_least=0)

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from enhg import Hypergraph
+from enhg.exceptions import InputError
 from enhg.plotting import plot_coefficient_matrix, plot_confusion, plot_incidence
 
 
@@ -86,3 +87,24 @@ def test_incidence_of_many_vertices_keeps_every_membership_in_few_cells():
     expected[280, 0] = 1
     np.testing.assert_array_equal(picture, expected)
     assert ax.images[0].get_extent() == [-0.5, n - 0.5, n - 0.5, -0.5]
+
+
+@pytest.mark.parametrize("match", [False, True])
+@pytest.mark.parametrize("labels", [([], []), ([0, 1], [0]), ([None], [1])])
+def test_confusions_that_are_refused(labels, match):
+    with pytest.raises(InputError, match="labels_true"):
+        plot_confusion(*labels, match=match)
+
+
+def test_confusion_of_text_and_numbers():
+    with pytest.raises(InputError, match="labels that can be compared"):
+        plot_confusion(["a"], [1])
+
+
+def test_missing_labels_of_matrices_are_the_last_class():
+    labels = np.array(["b", None, "a"], object)
+    for ax in (
+        plot_incidence(Hypergraph(np.eye(3)), labels),
+        plot_coefficient_matrix(np.eye(3), labels),
+    ):
+        assert ticks(ax.yaxis) == ["a", "b", "None"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from enhg._label_arrays import is_unknown
 from enhg._optional import require
 from enhg.exceptions import InputError
 
@@ -84,6 +85,26 @@ def check_one_per_sample(name: str, values: ArrayLike, n_samples: int) -> NDArra
             parameter=name,
         )
     return array
+
+
+def coded(values: ArrayLike) -> tuple[NDArray, NDArray]:
+    """The different labels in order, and their places for all; missing ones are last, as "None".
+
+    Labels of different types are in the order of their texts.
+    """
+    labels = np.asarray(values)
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)
+    known = {label for label in labels if not is_unknown(label)}
+    try:
+        order = sorted(known)
+    except TypeError:
+        order = sorted(known, key=str)
+    places = {label: place for place, label in enumerate(order)}
+    codes = np.array([len(order) if is_unknown(x) else places[x] for x in labels], int)
+    kinds = np.full(codes.max(initial=-1) + 1, "None", object)
+    kinds[: len(order)] = order
+    return kinds, codes
 
 
 def check_rows(name: str, rows: ArrayLike, n_rows: int) -> NDArray:

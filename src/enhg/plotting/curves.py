@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from enhg._validation import check_samples, real_array
+from enhg.exceptions import InputError
 from enhg.learning.cluster_count import ClusterCount
 from enhg.plotting._drawing import (
     COLORS,
     MARKERS,
     check_one_per_sample,
     check_rows,
+    coded,
     counted,
     given_or_new,
     outline,
@@ -48,17 +51,17 @@ def plot_embedding(
     >>> model = HypergraphClustering(3, random_state=0).fit(X)
     >>> ax = plot_embedding(model.embedding_, model.labels_)
     """
-    points, share = _main_plane(np.asarray(embedding, dtype=float))
+    points, share = _main_plane(check_samples(embedding, name="embedding").astype(float))
     labels = (
         np.full(len(points), "")
         if labels is None
         else check_one_per_sample("labels", labels, len(points))
     )
     ax = given_or_new(ax, (6, 6))
-    kinds = np.unique(labels)
-    for at, kind in enumerate(kinds):
+    kinds, codes = coded(labels)
+    for at in range(len(kinds)):
         turn, color = divmod(at, len(COLORS))
-        across, up = points[labels == kind].T
+        across, up = points[codes == at].T
         ax.scatter(
             across,
             up,
@@ -68,8 +71,8 @@ def plot_embedding(
             alpha=0.7,
             linewidths=0,
         )
-    for kind in kinds:
-        across, up = np.median(points[labels == kind], axis=0)
+    for at, kind in enumerate(kinds):
+        across, up = np.median(points[codes == at], axis=0)
         _write(ax, across, up, str(kind))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title("Embedding of the samples")
@@ -310,9 +313,24 @@ def plot_curves(
     >>> curves = {"γ = 10": ([0, 1, 10], [0.94, 0.95, 0.95])}
     >>> ax = plot_curves(curves, xlabel="λ", ylabel="AC")
     """
+    lines = {
+        name: (real_array(across, "curves"), real_array(up, "curves"))
+        for name, (across, up) in curves.items()
+    }
+    for name, (across, up) in lines.items():
+        if across.ndim != 1 or across.shape != up.shape:
+            raise InputError(
+                "curves must hold a score for each value of the parameter, got shapes "
+                f"{across.shape} and {up.shape} for {name!r}",
+                parameter="curves",
+            )
+    positive = [float(x) for across, _ in lines.values() for x in across if x > 0]
+    if not positive:
+        raise InputError(
+            "curves must have a positive value of the parameter, got none", parameter="curves"
+        )
     ax = given_or_new(ax, (6, 4))
-    smallest = min(float(x) for across, _ in curves.values() for x in np.asarray(across) if x > 0)
-    for at, (name, (across, up)) in enumerate(curves.items()):
+    for at, (name, (across, up)) in enumerate(lines.items()):
         ax.plot(
             across,
             up,
@@ -321,7 +339,7 @@ def plot_curves(
             ms=5,
             label=name,
         )
-    ax.set_xscale("symlog", linthresh=smallest)
+    ax.set_xscale("symlog", linthresh=min(positive))
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(color="#e3e3e3")
     ax.set_axisbelow(True)

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from enhg._validation import check_whole
 from enhg.exceptions import InputError
 from enhg.plotting._drawing import (
     COLORS,
     check_one_per_sample,
     check_rows,
+    coded,
     counted,
     given_or_new,
     rgb,
@@ -76,13 +78,9 @@ def plot_clusters(
     >>> model = HypergraphClustering(3, random_state=0).fit(X)
     >>> ax = plot_clusters(X.reshape(-1, 8, 8), model.labels_, model.confidence_)
     """
-    images = np.asarray(images)
-    if images.ndim not in (3, 4):
-        raise InputError(
-            "images must be of shape (n_samples, height, width) or (n_samples, height, width, 3), "
-            f"got {images.shape}",
-            parameter="images",
-        )
+    images = _checked_images(images)
+    check_whole("n_most", n_most, 0)
+    check_whole("n_least", n_least, 0 if n_most else 1)
     labels = check_one_per_sample("labels", labels, len(images))
     confidence = check_one_per_sample("confidence", confidence, len(images))
     pictures = rgb(images, float(images.min()), float(images.max()))
@@ -90,10 +88,11 @@ def plot_clusters(
     gap = max(1, round(0.1 * width))
     down, across = height + gap, width + gap
     lefts = [at * across + (gap if at >= n_most else 0) for at in range(n_most + n_least)]
-    clusters, sizes = np.unique(labels, return_counts=True)
+    clusters, codes = coded(labels)
+    sizes = np.bincount(codes)
     sheet = np.ones((len(clusters) * down - gap, lefts[-1] + width, 3))
-    for row, cluster in enumerate(clusters):
-        inside = np.flatnonzero(labels == cluster)
+    for row in range(len(clusters)):
+        inside = np.flatnonzero(codes == row)
         inside = inside[np.argsort(-confidence[inside], kind="stable")]
         last = inside[max(n_most, len(inside) - n_least) :]
         for left, sample in zip(lefts, [*inside[:n_most], *last], strict=False):
@@ -106,6 +105,18 @@ def plot_clusters(
     ax.set(title="Clusters", ylabel="cluster (size)")
     ax.spines[:].set_visible(False)
     return ax
+
+
+def _checked_images(images: ArrayLike) -> NDArray:
+    """The images as an array; require one at least."""
+    array = np.asarray(images)
+    if array.ndim not in (3, 4) or not array.size:
+        raise InputError(
+            "images must be of shape (n_samples, height, width) or (n_samples, height, width, 3), "
+            f"got {array.shape}",
+            parameter="images",
+        )
+    return array
 
 
 def _name_columns(ax: Axes, lefts: Sequence[int], n_most: int) -> None:

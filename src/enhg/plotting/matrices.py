@@ -11,9 +11,10 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 from sklearn.metrics.cluster import contingency_matrix
 
+from enhg._label_arrays import complete_labels
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
-from enhg.plotting._drawing import COLORS, check_one_per_sample, given_or_new
+from enhg.plotting._drawing import COLORS, check_one_per_sample, coded, given_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ def plot_coefficient_matrix(
     if labels is None:
         _draw_matrix(ax, Z)
     else:
-        kinds, codes = np.unique(labels, return_inverse=True)
+        kinds, codes = coded(labels)
         _draw_blocks(ax, Z, kinds, codes, codes)
     ax.set(title="Coefficients", xlabel="atom", ylabel="sample")
     return ax
@@ -98,7 +99,7 @@ def plot_incidence(
     if labels is None:
         _draw_matrix(ax, H)
     else:
-        kinds, codes = np.unique(labels, return_inverse=True)
+        kinds, codes = coded(labels)
         one_hot = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
         owners = np.asarray((one_hot @ H).argmax(axis=0)).ravel()
         _draw_blocks(ax, H, kinds, codes, owners)
@@ -129,7 +130,19 @@ def plot_confusion(
     --------
     >>> ax = plot_confusion(["a", "a", "b", "b"], [1, 1, 0, 1], match=True)
     """
-    table, rows, columns = confusion(labels_true, labels_pred, match)
+    truth = complete_labels(labels_true, "labels_true")
+    predicted = complete_labels(labels_pred, "labels_pred")
+    if truth.ndim != 1 or truth.shape != predicted.shape or not len(truth):
+        raise InputError(
+            "labels_true and labels_pred must hold one label per sample, got shapes "
+            f"{truth.shape} and {predicted.shape}"
+        )
+    try:
+        table, rows, columns = confusion(truth, predicted, match)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"labels_true and labels_pred must hold labels that can be compared, got {error}"
+        ) from error
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     ax = given_or_new(ax, (6, 6))
     ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
