@@ -432,8 +432,8 @@ LARGE = 2**53  # from here on, float64 does not hold every integer
     ],
 )
 def test_large_integers_beside_missing_labels_are_kept(classes, missing):
-    found, codes, labeled = check_labels([*classes, *classes, missing], TEN[:7])
-    assert found.tolist() == classes
+    kept, codes, labeled = check_labels([*classes, *classes, missing], TEN[:7])
+    assert kept.tolist() == classes
     assert codes.tolist() == [0, 1, 2, 0, 1, 2]
     assert labeled.tolist() == [0, 1, 2, 3, 4, 5]
 
