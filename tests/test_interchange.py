@@ -128,11 +128,12 @@ def test_hypernetx_network():
     assert all(type(name) is int for name in result.vertex_names)
 
 
-def test_hypernetx_names_that_are_pairs():
-    network = hypernetx.Hypergraph({(0, 1): ["a", "b"], (1, 2): ["b"]})
-    result = interchange.from_hypernetx(network)
-    matrix, _ = in_order(result, ["a", "b"], [(0, 1), (1, 2)])
-    assert matrix.tolist() == [[1, 0], [1, 1]]
+def test_hypernetx_names_that_are_pairs(hypergraph):
+    pairs = [(i, i + 1) for i in range(9)]
+    result = interchange.from_hypernetx(interchange.to_hypernetx(hypergraph, edge_names=pairs))
+    matrix, weights = in_order(result, list(range(12)), pairs)
+    assert np.array_equal(matrix, hypergraph.incidence.toarray())
+    assert np.array_equal(weights, hypergraph.weights)
 
 
 def test_networkx_biadjacency(hypergraph):
@@ -384,8 +385,13 @@ def test_sparse_weights_of_scipy():
         interchange.from_scipy([[1.0]], sparse.coo_array([1.0]))
 
 
-@pytest.mark.parametrize("parameter", ["vertex_names", "edge_names"])
-@pytest.mark.parametrize("names", [[True, False], [(0, 1), (1, 2)], [b"a", b"b"], [0.5, 1.5]])
+@pytest.mark.parametrize(
+    ("parameter", "names"),
+    [
+        *(("edge_names", names) for names in ([True, False], [(0, 1), 2], [b"a", b"b"])),
+        *(("vertex_names", names) for names in ([True, False], [(0, 1), (1, 2)], [0.5, 1.5])),
+    ],
+)
 def test_names_for_hypernetx_are_text_or_integers(parameter, names):
     with pytest.raises(InputError, match=f"{parameter} must be text or integers, got") as caught:
         interchange.to_hypernetx(Hypergraph([[1, 0], [1, 1]]), **{parameter: names})

@@ -167,7 +167,9 @@ def check_names(names: Sequence[Any] | None, parameter: str, count: int, first: 
 
 
 def require_texts_or_integers(names: Sequence[Any], parameter: str) -> None:
-    """Require names that pandas keeps as they are in any index."""
+    """Require names that pandas keeps as they are; those of hyperedges may also be tuples."""
+    if parameter == "edge_names" and all(isinstance(name, tuple) for name in names):
+        return
     for name in names:
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise InputError(

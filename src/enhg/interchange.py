@@ -218,6 +218,7 @@ def to_hypernetx(
     ----------
     hypergraph : Hypergraph or Graph
     vertex_names, edge_names : sequence of str or int, optional
+        Of hyperedges, also of tuples.
         0, 1, … by default.
 
     Returns

@@ -199,30 +199,6 @@ def test_text_labels_of_hdf5(tmp_path, words):
     assert samples.names == WORDS
 
 
-@pytest.mark.parametrize("options", [{}, {"libver": "latest"}, {"libver": "v110"}])
-@pytest.mark.parametrize("chunks", [None, (4,), (1000,)])
-def test_many_texts_of_hdf5(tmp_path, options, chunks):
-    words = [f"word {i} " + "é" * (i % 50) for i in range(3000)]
-    words[7] = ""
-    with h5py.File(tmp_path / "a.h5", "w", **options) as file:
-        file["X"] = np.eye(3000, 2)
-        for name in ("y", "names"):  # whose texts share heaps
-            data = file.create_dataset(
-                name, 3000, h5py.string_dtype(), chunks=chunks, maxshape=chunks and (None,)
-            )
-            data[:2990] = words[:2990]
-    samples = read_samples(tmp_path / "a.h5")
-    assert samples.labels.tolist() == samples.names == words[:2990] + 10 * [""]
-
-
-def test_texts_of_hdf5_that_are_not_read(tmp_path):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file["X"] = TABLE
-        file.create_dataset("y", data=WORDS, compression="gzip")
-    with pytest.warns(UserWarning, match=r"got y \(6 text in a table, or compressed\)"):
-        assert read_samples(tmp_path / "a.h5").labels is None
-
-
 def test_text_labels_of_bytes(tmp_path):
     words = np.array([word.encode() for word in WORDS])
     np.savez(tmp_path / "a.npz", X=TABLE, y=words, names=words)

@@ -208,9 +208,9 @@ def read_labels(
     path : path
         A ``.csv``, ``.tsv`` or ``.txt`` (comma, semicolon or tab separated; UTF-8, or UTF-16 with
         a byte order mark) with two columns, name and label, or more, when headings say which is
-        which (label or labels, else class or target, else y); one with one column, one row per sample in order, which may be headed ``label``; or
-        a ``.npy`` with one entry per sample. An empty entry, -1, nan, NA, <NA> and ? mean
-        unlabeled.
+        which (label or labels, else class or target, else y); one with one column, one row per
+        sample in order, which may be headed ``label``; or a ``.npy`` with one entry per sample. An
+        empty entry, -1, nan, NA, <NA> and ? mean unlabeled.
     names : sequence of str
         The names of the samples. A name in the file may lack leading folders or the extension of
         an image, as long as it matches one sample only.
