@@ -92,9 +92,11 @@ def test_results_do_not_replace_what_is_read(tmp_path, digits, some_labels, fail
     labels = some_labels.rename(tmp_path / "out" / "labels.csv")
     text = labels.read_text()
     words = ["--labels", labels, "-o", tmp_path / "out", "--overwrite"]
-    assert "must not have labels.csv, which this run reads" in fails("classify", digits, *words)
+    assert "would replace labels.csv in it" in fails("classify", digits, *words)
     assert labels.read_text() == text
     samples = digits.rename(tmp_path / "out" / "model.npz")
     message = fails("cluster", samples, "-k", 3, "-o", tmp_path / "out", "--overwrite")
-    assert "must not have model.npz" in message
+    assert "would replace model.npz in it" in message
     assert samples.exists()
+    assert "would replace labels.csv" in fails("label", samples, "--images", tmp_path, *words)
+    assert labels.read_text() == text

@@ -100,7 +100,7 @@ def test_columns_must_be_those_of_the_model(tmp_path, run, fails):
     assert run("cluster", tmp_path / "a.csv", "-k", 3, "-o", tmp_path / "out").exit_code == 0
     model = tmp_path / "out" / "model.npz"
     message = fails("predict", model, tmp_path / "b.csv", "-o", tmp_path / "new")
-    assert "in their order, got 'pixel1' in place of 'pixel0'" in message
+    assert "feature 1 must be headed 'pixel0', as in the table of the model, got" in message
     assert run("predict", model, tmp_path / "a.csv", "-o", tmp_path / "new").exit_code == 0
     np.save(tmp_path / "a.npy", features)  # which has no headings
     assert run("predict", model, tmp_path / "a.npy", "-o", tmp_path / "newer").exit_code == 0

@@ -128,7 +128,7 @@ def test_labels_that_are_missing(container):
 def test_labels_of_another_length_are_not_the_truth(container):
     samples = read_samples(container(X=TABLE, y=np.arange(5), target=TRUTH))
     np.testing.assert_array_equal(samples.labels, TRUTH)
-    with pytest.warns(UserWarning, match="they are not read"):
+    with pytest.warns(UserWarning, match="not read as labels"):
         assert read_samples(container(X=TABLE, y=np.arange(5))).labels is None
 
 
@@ -207,10 +207,26 @@ def test_text_labels_of_bytes(tmp_path):
     assert samples.names == WORDS
 
 
+def test_text_that_is_not_utf_8(tmp_path):
+    words = np.array([b"q\xe9", b"b"] * 3)
+    np.savez(tmp_path / "a.npz", X=TABLE, names=words, y=words)
+    write_h5(tmp_path / "a.h5", {"X": TABLE, "names": words, "y": words.tolist()})
+    for suffix in ("npz", "h5"):
+        samples = read_samples(tmp_path / f"a.{suffix}")
+        assert samples.names == samples.labels.tolist() == ["q\udce9", "b"] * 3
+
+
+def test_text_for_columns_is_no_label(tmp_path):
+    write_h5(tmp_path / "a.h5", {"X": TABLE, "labels": ["height", "width", "depth", "area"]})
+    with pytest.warns(UserWarning, match="not read as labels"):
+        samples = read_samples(tmp_path / "a.h5")
+    np.testing.assert_array_equal(samples.X, TABLE)
+
+
 @pytest.mark.parametrize("labels", [np.eye(6), list("abc"), np.arange(5) * 1j])
 def test_labels_that_are_not_read_are_named(tmp_path, labels):
     write_h5(tmp_path / "a.h5", {"X": TABLE, "y": labels, "targets": np.arange(4.5)})
-    with pytest.warns(UserWarning, match=r"each sample of X, got y \(.*\), targets \(5 float64\)"):
+    with pytest.warns(UserWarning, match=r"read as labels: y \(.*\), targets \(5 float64\)"):
         assert read_samples(tmp_path / "a.h5").labels is None
 
 

@@ -29,7 +29,7 @@ def test_texts_of_hdf5_that_are_not_read(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["X"] = np.eye(6)
         file.create_dataset("y", data=list("aabbcc"), compression="gzip")
-    with pytest.warns(UserWarning, match=r"got y \(6 text in a table, or compressed\)"):
+    with pytest.warns(UserWarning, match=r"labels: y \(6 text, stored in a way that is not read\)"):
         assert read_samples(tmp_path / "a.h5").labels is None
 
 

@@ -365,7 +365,7 @@ def test_zarr_text_labels(tmp_path, version, kind):
 def test_zarr_labels_of_any_length_are_named(tmp_path):
     path = write_zarr(tmp_path / "a.zarr", {"X": TABLE})
     zarr.open_group(path).create_array("y", shape=6, dtype=str)
-    with pytest.warns(UserWarning, match=r"each sample of X, got y \(6 string\)"):
+    with pytest.warns(UserWarning, match=r"not read as labels: y \(6 string\)"):
         assert read_samples(path).labels is None
 
 

@@ -145,62 +145,40 @@ def test_tables_that_do_not_fit_in_memory(tmp_path, monkeypatch, refuses, text):
     refuses(lambda: read_samples(path), "does not fit in memory")
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("0,1,2\n5,2.5,4\n1,7,3\n", ["0", "1"]),
-        ("1,2,3\n5,2.5,4\n1,7,3\n", ["0", "1"]),
-        ("name,0,1,2\na,5,2.5,4\nb,1,7,3\n", ["a", "b"]),
-        (",400,402,404\na,5,2.5,4\nb,1,7,3\n", ["a", "b"]),
-        ("Unnamed: 0,f,g,h\n8,5,2.5,4\n9,1,7,3\n", ["8", "9"]),
-    ],
-)
-def test_csv_headings_that_number_the_columns(tmp_path, text, names, write_csv):
-    samples = read_samples(write_csv(tmp_path, text))
-    assert samples.X.tolist() == [[5, 2.5, 4], [1, 7, 3]]
-    assert samples.names == names
-
-
-def test_csv_headings_that_rise(tmp_path, write_csv):
-    rows = ["sample,1990,1991,1992,1993,1994,1995", "a,3,1,2,0,5,4", "b,3,1,2,0,5,6"]
-    samples = read_samples(write_csv(tmp_path, "\n".join(rows)))
-    assert samples.X.tolist() == [[3, 1, 2, 0, 5, 4], [3, 1, 2, 0, 5, 6]]
-    assert samples.names == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("text", "n_samples", "n_features"),
-    [
-        ("0,1,2\n3,4,5\n6,7,8\n", 3, 3),
-        ("4,5,6,7,8,9\n1,2,3,4,5,6\n", 2, 6),
-        ("a,5,6,7,8,9,12\nb,2,3,4,5,6,7\n", 2, 6),
-        ("class\t0.1\t0.2\nof\t0.3\t0.4\nthe\t0.5\t0.6\n", 3, 2),
-        ("y,0.5,0.25\nn,0.5,0.75\n", 2, 2),
-        ("image,5,1,7\nphoto,4,2,8\n", 2, 3),
-        ("a,2,3,5,7,11,13\n", 1, 6),
-    ],
-)
-def test_csv_first_samples_that_are_no_headings(tmp_path, text, n_samples, n_features, write_csv):
-    samples = read_samples(write_csv(tmp_path, text))
-    assert samples.X.shape == (n_samples, n_features)
-    assert samples.labels is None
-
-
 def test_csv_of_two_rows_of_headings(tmp_path, refuses, write_csv):
     path = write_csv(tmp_path, ",a,a,b\n,1,2,1\n0,0.5,0.25,7\n1,0.75,0.5,8\n")
-    refuses(lambda: read_samples(path), str(path), "only one row of headings")
+    refuses(
+        lambda: read_samples(path), str(path), "row 2 must have a name", "second row of headings"
+    )
 
 
 @pytest.mark.parametrize("text", ["name,f,id\na,5,1\nb,6,2\n", ",Unnamed: 0,f\na,5,1\nb,6,2\n"])
-def test_csv_features_that_may_number_the_rows(tmp_path, text, write_csv):
-    with pytest.warns(UserWarning, match="are used as features; if they number the samples"):
+def test_csv_features_that_may_number_the_samples(tmp_path, text, write_csv):
+    with pytest.warns(UserWarning, match="used as features: (id|Unnamed: 0); what only numbers"):
         assert read_samples(write_csv(tmp_path, text)).X.shape == (2, 2)
 
 
+def test_csv_of_row_numbers_that_pandas_has_read_back(tmp_path, write_csv):
+    samples = read_samples(write_csv(tmp_path, "Unnamed: 0,f,g,h\n8,5,2.5,4\n9,1,7,3\n"))
+    assert samples.X.tolist() == [[5, 2.5, 4], [1, 7, 3]]
+    assert samples.names == ["8", "9"]
+
+
 def test_points_have_no_labels(tmp_path, write_csv):
-    samples = read_samples(write_csv(tmp_path, "x,y\n1,2\n3,4\n"))
+    with pytest.warns(UserWarning, match="both coordinates are used as features"):
+        samples = read_samples(write_csv(tmp_path, "x,y\n1,2\n3,4\n"))
     assert samples.X.tolist() == [[1, 2], [3, 4]]
     assert samples.labels is None
     samples = read_samples(write_csv(tmp_path, "x,y,class\n1,2,a\n3,4,b\n"))
     assert samples.X.tolist() == [[1, 2], [3, 4]]
     assert samples.labels.tolist() == ["a", "b"]
+    for heads in ("X,y", "x,x2,y"):
+        cells = range(heads.count(",") + 1)
+        rows = [heads, *(",".join(str(i + j * j) for i in cells) for j in range(3))]
+        assert read_samples(write_csv(tmp_path, "\n".join(rows))).labels is not None
+
+
+def test_csv_features_are_headed(tmp_path, write_csv):
+    samples = read_samples(write_csv(tmp_path, "name,f, ,label\na,1,2,5\nb,3,4,6\n"))
+    assert samples.feature_names == ("f", "")
+    assert read_samples(write_csv(tmp_path, "1,2\n3,4\n")).feature_names is None

@@ -136,6 +136,7 @@ def label(
     """
     for module in ("starlette", "uvicorn"):
         require(module, "label")
+    from enhg.labeling.export import ANSWERS, CLASSIFIER, LABELS, LINES
     from enhg.labeling.serving import open_port
     from enhg.labeling.session import LabelingSession
 
@@ -152,6 +153,8 @@ def label(
         if resumes:
             fitted, samples, pictures = _resume(stages, wanted, out)
         else:
+            if labels is not None:
+                steps.check_file(labels, out, (LABELS, LINES, ANSWERS, CLASSIFIER))
             with stages.warnings_shown():
                 match = None if labels is None else reading.open_given(wanted, labels, False, 1)
             fitted, samples, pictures = _start(

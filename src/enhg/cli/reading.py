@@ -181,13 +181,16 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
 
 def check_feature_names(samples: Samples, saved: SavedModel) -> None:
     """Raise InputError if the columns of a table are others than those of a model."""
+    from enhg.io._headings import same_headings
+
     if samples.feature_names is None or saved.feature_names is None:
         return
-    for column, own in zip(samples.feature_names, saved.feature_names, strict=True):
-        if column != own:
+    pairs = zip(saved.feature_names, samples.feature_names, strict=True)
+    for place, (own, given) in enumerate(pairs, 1):
+        if not same_headings(own, given):
             raise InputError(
-                f"{samples.source}: columns must be those of the model, in their order, got "
-                f"{column!r} in place of {own!r}"
+                f"{samples.source}: feature {place} must be headed {own!r}, as in the table of the "
+                f"model, got {given!r}; rename or reorder the columns"
             )
 
 

@@ -6,7 +6,7 @@ import gc
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -92,7 +92,7 @@ class Outputs:
                 warnings.warn(f"{out / name} is of an earlier run and stays as it is", stacklevel=2)
         for file in (reading.source, self.labels):
             if file is not None:
-                _check_file(file, out)
+                check_file(file, out, FILES)
         images = reading.image_folder
         if images is None and self.new:
             raise InputError(
@@ -100,18 +100,18 @@ class Outputs:
                 "them; give their folder as images",
                 parameter="images",
             )
-        folder = reading.source if reading.source.is_dir() else images
-        if folder is not None:
-            _check_places(folder, out)
+        for folder in (reading.source if reading.source.is_dir() else None, images):
+            if folder is not None:
+                _check_places(folder, out)
 
 
-def _check_file(file: Path, out: Path) -> None:
-    """Raise InputError if the results would replace a file that is read."""
+def check_file(file: Path, out: Path, names: Iterable[str]) -> None:
+    """Raise InputError if results with some names would replace a file that is read."""
     place = resolved(file)
-    if place.is_file() and place.parent == resolved(out) and place.name in FILES:
+    if place.is_file() and place.parent == resolved(out) and place.name in names:
         raise InputError(
-            f"{out}: must not have {file.name}, which this run reads, as the results would "
-            "replace it; choose another folder, or copy the file first",
+            f"{out}: the results would replace {file.name} in it, which this run reads; choose "
+            "another folder, or move the file",
             parameter="out",
         )
 
@@ -120,8 +120,8 @@ def _check_places(images: Path, out: Path) -> None:
     """Raise InputError if images, or a Zarr folder, and results would be taken for each other."""
     if resolved(out).is_relative_to(resolved(images)):
         raise InputError(
-            f"{out}: must be outside of the input, {images}, where its files would be taken for "
-            "input by the next run",
+            f"{out}: must be outside of the input, {images}: the next run would read the results "
+            "as input",
             parameter="out",
         )
     if resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):

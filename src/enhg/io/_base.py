@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +89,7 @@ class Samples:
     description : str
         What the features are and why, in a sentence; "" where there was no choice.
     feature_names : tuple of str or None
-        Headings of the features in a table.
+        Headings of the features in a table, "" for none.
 
     Examples
     --------
@@ -255,20 +255,23 @@ def tidy_labels(labels: NDArray[Any]) -> NDArray[Any]:
     return np.array(["" if np.isnan(label) else str(int(label)) for label in flat])
 
 
-def decoded(texts: NDArray[Any]) -> list[str]:
-    """Text of a vector of text, or of bytes in UTF-8.
+def decoded(values: Iterable[Any]) -> list[str]:
+    """Values as text; bytes are UTF-8, and those that are not are kept as surrogate escapes.
 
-    >>> decoded(np.array(["é".encode(), b"b"]))
-    ['é', 'b']
+    >>> decoded(["é".encode(), b"b", 1])
+    ['é', 'b', '1']
     """
-    return [text.decode() if isinstance(text, bytes) else str(text) for text in texts.tolist()]
+    return [
+        value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)
+        for value in values
+    ]
 
 
 def label_values(labels: NDArray[Any], where: str) -> NDArray[Any]:
     """Labels as `tidy_labels` has them, of bytes as text; `where` is their file for a message."""
     if labels.dtype.kind not in "OS":
         return tidy_labels(labels)
-    texts = decoded(labels.ravel())
+    texts = decoded(labels.ravel().tolist())
     check_labels(texts, where)
     return np.array(texts)
 

@@ -82,7 +82,7 @@ def _entry(h5py: Any, item: Any, stream: IO[bytes]) -> Entry:
     itemsize = item.dtype.itemsize
     read = partial(_read, item, matlab is not None)
     if kind == "O" and h5py.check_string_dtype(item.dtype) is not None:
-        name = "text in a table, or compressed"
+        name = "text, stored in a way that is not read"
         if is_readable(item):
             kind, name, itemsize = "S", "text", MIN_TEXT_BYTES
             read = partial(read_texts, item, stream)
@@ -132,8 +132,8 @@ def _check_chunks(item: Any) -> None:
     place = sizes_change.index(True) if any(sizes_change) else len(filters)
     if any(number != _FLETCHER32 for number, _ in filters[place + 1 :]):
         raise InputError(
-            f"{item.file.filename}: values must be compressed at most once, by the last of the "
-            f"filters, got several or later filters in {item.name}"
+            f"{item.file.filename}: values must be compressed at most once, and not changed "
+            f"afterwards, got other filters of {item.name}; store it with one, as the last"
         )
     chunks: list[Any] = []
     item.id.chunk_iter(chunks.append)

@@ -26,6 +26,8 @@ _OBJECT = struct.Struct("<HHxxxxQ")  # number, references to it, bytes
 _MARK, _VERSION = b"GCOL", 1
 _NUMBERED_FROM = 1  # 0 is the rest of a heap that is free
 _ALIGNMENT = 8
+_FIRST_CHECK = 1_000_000  # letters before the free memory is looked up, which takes a while
+_REMEDY = "as text of a fixed length"
 
 
 def is_readable(item: Any) -> bool:
@@ -35,13 +37,13 @@ def is_readable(item: Any) -> bool:
     # A compact dataset is in the header of the file, whose place the library does not say.
     is_placed = item.chunks or item.id.get_offset() is not None
     sizes_fit = item.file.id.get_create_plist().get_sizes()[0] == _REFERENCE["heap"].itemsize
-    return bool(is_vector and is_plain and is_placed and sizes_fit)
+    return bool(is_vector and is_plain and is_placed and sizes_fit and not item.fillvalue)
 
 
 def read_texts(item: Any, stream: IO[bytes]) -> NDArray[Any]:
     """Texts of a dataset, as bytes, from the open file that it is in."""
     texts, largest = [], file_size(stream)
-    n_read, n_letters = 0, 0
+    n_read, n_letters, n_checked = 0, 0, _FIRST_CHECK
 
     @cache
     def heap(place: int) -> dict[int, bytes]:
@@ -53,7 +55,9 @@ def read_texts(item: Any, stream: IO[bytes]) -> NDArray[Any]:
     for length, place, number in _references(item, stream).tolist():
         text = heap(place)[number][:length] if length else b""
         n_letters += len(text)
-        check_size(n_letters, largest, f"{stream.name}: {item.name}", "as text of a fixed length")
+        if n_letters > n_checked:
+            check_size(n_letters, largest, f"{stream.name}: {item.name}", _REMEDY)
+            n_checked = 2 * n_letters
         texts.append(text.rstrip(b"\0"))
     array = np.empty(len(texts), dtype=object)
     array[:] = texts

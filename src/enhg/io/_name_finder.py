@@ -23,7 +23,7 @@ class NameFinder:
                 table[key].append(i)
 
     def find(self, name: str) -> list[int]:
-        """Every sample that `name` matches, by the first way that matches any."""
+        """Every sample that `name` matches, in the first of these ways in which any does."""
         if name in self._exact:
             return self._exact[name]
         path = _parsed(name)
@@ -39,11 +39,15 @@ class NameFinder:
         return []
 
     def outside(self, i: int, name: str) -> str:
-        """Leading folders of `name` that the sample i, which it matches, does not have."""
+        """The last folder of `name` that the sample i, which it matches, is not in, in lower case.
+
+        Of this folder there is one, however its own place is written.
+        """
         if name in self._exact:
             return ""
         folders = _parsed(name).parts[:-1]
-        return "/".join(folders[: max(0, len(folders) + 1 - len(self._paths[i].parts))])
+        count = len(folders) + 1 - len(self._paths[i].parts)
+        return folders[count - 1].casefold() if count > 0 else ""
 
     def _folders_agree(self, i: int, path: PurePosixPath) -> bool:
         """Whether the folders of one path end with those of the other."""

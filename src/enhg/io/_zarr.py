@@ -178,8 +178,8 @@ def _check_chunks(folder: Path, metadata: dict[str, Any], itemsize: int) -> None
     after = [] if _SHARDS in codecs else codecs[places[0] + 1 :]
     if len(places) > 1 or not set(after) <= {*_CHECKSUMS}:
         raise InputError(
-            f"{folder}: values must be compressed at most once, by the last of the codecs beside "
-            f"checksums, got {', '.join(codecs)}"
+            f"{folder}: values must be compressed at most once, and not changed afterwards, got "
+            f"the codecs {', '.join(codecs)}"
         )
     codec, shape = codecs[places[0]], _chunk_shape(metadata)
     shards = _shards(metadata, shape) if _SHARDS in codecs else None

@@ -40,7 +40,9 @@ ARRAY_SUFFIXES = (".npy", ".npz", ".mat", ".h5", ".hdf5", ZARR_SUFFIX)
 DATA_NAMES = ("X", "x", "data", "fea", "features", "images", "embeddings", "embedding")
 LABEL_NAMES = ("y", "Y", "labels", "Label", "label", "gnd", "target", "targets")
 
-_SPARSE_MATRIX = {"format.npy", "shape.npy", "data.npy"}  # members of a file of save_npz
+# Members of a file of SciPy's save_npz: these, and one of those.
+_SPARSE_MATRIX = {"format.npy", "shape.npy", "data.npy"}
+_SPARSE_INDICES = {"indices.npy", "row.npy", "offsets.npy"}
 
 
 def read_arrays(path: Path, key: str | None) -> Samples:
@@ -72,7 +74,7 @@ def _beside(path: Path, entries: Entries, count: int) -> tuple[list[str], dict[s
     with readable(path):
         entry = entries.get("names")
         if entry is not None and entry.kind in "US" and entry.shape == (count,):
-            names = decoded(entry.load(_where(path, "names")))
+            names = decoded(entry.load(_where(path, "names")).tolist())
         entry = entries.get("recipe")
         if entry is not None and entry.kind == "U" and entry.shape == ():
             recipe = json.loads(str(entry.load(_where(path, "recipe"))))
@@ -160,12 +162,13 @@ def _find_labels(path: Path, entries: Entries, name: str) -> tuple[Entry | None,
     vectors = [e for e in beside if e is not None and e.is_vector and e.kind in "buifUS"]
     for axis in (0, -1) if len(shape) > 1 else ():
         for entry in vectors:
-            if entry.size == shape[axis]:
+            # Text for the columns may be their names.
+            if entry.size == shape[axis] and (axis == 0 or entry.kind in "buif"):
                 return entry, axis
     if unused := {leaf: e for leaf, e in zip(LABEL_NAMES, beside, strict=True) if e is not None}:
         warnings.warn(
-            f"{path}: labels must be one number or text for each sample of {name}, got "
-            f"{_listing(unused)}; they are not read",
+            f"{path}: not read as labels: {_listing(unused)}; labels must be one number or text "
+            f"for each sample of {name}",
             stacklevel=2,
         )
     return None, 0
@@ -211,7 +214,8 @@ def _npz_entries(stream: IO[bytes], stack: ExitStack) -> Entries:
         return _npy_entry(header, read, header.dtype.itemsize, member.compress_size)
 
     members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-    if {member.filename for member in members} >= _SPARSE_MATRIX:
+    parts = {member.filename for member in members}
+    if parts >= _SPARSE_MATRIX and parts & _SPARSE_INDICES:
         raise InputError(
             f"{stream.name}: must hold arrays, got a sparse matrix of SciPy; save its toarray()"
         )

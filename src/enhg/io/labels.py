@@ -17,16 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
 from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
+from enhg.io._headings import LABEL_HEADS, LABEL_PREFERENCE, NAME_HEADS, NAME_PREFERENCE
 from enhg.io._name_finder import NameFinder, composed
 from enhg.io.arrays import open_entries
-from enhg.io.tables import (
-    LABEL_HEADS,
-    LABEL_PREFERENCE,
-    NAME_HEADS,
-    NAME_PREFERENCE,
-    read_rows,
-    unguarded,
-)
+from enhg.io.tables import read_rows, unguarded
 
 _UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
@@ -132,15 +126,15 @@ class GivenLabels:
                 )
             if matches:
                 labels.append((matches[0], label))
-                if folder := finder.outside(matches[0], name):
+                if label and (folder := finder.outside(matches[0], name)):
                     outside[folder] = name
             else:
                 unknown.append(name.strip())
         if len(outside) > 1:
-            raise InputError(
-                f"{self.source}: names must be in the folder of the input, got names in "
-                f"{_some(list(outside))}, for example {_some(list(outside.values()))}; keep the "
-                "rows of one folder"
+            warnings.warn(
+                f"{self.source}: lists several folders that the input does not have, for example "
+                f"{_some(list(outside.values()))}; check that all are of the input",
+                stacklevel=4,
             )
         if unknown:
             close = difflib.get_close_matches(unknown[0], names, n=1)

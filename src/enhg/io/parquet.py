@@ -18,10 +18,18 @@ from numpy.typing import NDArray
 from enhg._files import check_inflation, check_memory, check_size, file_size, open_regular
 from enhg._optional import require
 from enhg.exceptions import InputError
-from enhg.io._base import Samples, check_labels, kept_dtype, readable, row_blocks, tidy_labels
+from enhg.io._base import (
+    Samples,
+    check_labels,
+    decoded,
+    kept_dtype,
+    readable,
+    row_blocks,
+    tidy_labels,
+)
+from enhg.io._headings import NAME_HEADS, known_heading, label_columns, warn_of_numbering
 from enhg.io._parquet_pages import DELTA_TEXTS, DICTIONARIES, column_pages
 from enhg.io.arrays import DATA_NAMES
-from enhg.io.tables import NAME_HEADS, label_columns
 
 PARQUET_SUFFIXES = (".parquet",)
 
@@ -97,7 +105,7 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
         raise InputError(f"{path}: columns must have different headings, got {_listing(heads)}")
     types = {head: _plain_type(arrow, schema.field(head).type) for head in heads}
     lists = [head for head in heads if _list_of_numbers(arrow, types[head])]
-    labels = [heads[i] for i in label_columns(heads) if heads[i] not in lists]
+    labels = [heads[i] for i in label_columns(path, heads) if heads[i] not in lists]
     if len(labels) > 1:
         raise InputError(f"{path}: must have at most one column of labels, got {', '.join(labels)}")
     label = labels[0] if labels else None
@@ -108,6 +116,7 @@ def _layout(path: Path, arrow: Any, schema: Any, key: str | None) -> _Layout:
         chosen = _choose(path, lists, types, key)
         return _Layout(chosen, [], name, label, _dtype(arrow, [types[chosen].value_type]))
     features = [head for head in rest if head != name and head not in index]
+    warn_of_numbering(path, features)
     if other := [head for head in features if not _is_number(arrow, types[head])]:
         kinds = [f"{head} ({types[head]})" for head in other]
         raise InputError(
@@ -160,7 +169,7 @@ def _name_column(
     """The column of names: text under a known heading, or the first, as in text tables."""
 
     def is_name(head: str) -> bool:
-        return head in index or head.strip().lower() in NAME_HEADS
+        return head in index or known_heading(head) in NAME_HEADS | {""}
 
     texts = [head for head in heads if _is_text(arrow, types[head])]
     named = [head for head in texts if is_name(head)] or [
@@ -342,13 +351,9 @@ def _as_labels(path: Path, cells: list[Any]) -> NDArray[Any]:
         return tidy_labels(np.array(cells, dtype=np.int64 if min(cells) < 0 else np.uint64))
     if kinds <= {float, type(None)}:
         return tidy_labels(np.array(cells, dtype=np.float64))  # None becomes NaN
-    texts = ["" if cell is None else _text(cell) for cell in cells]
+    texts = decoded(["" if cell is None else cell for cell in cells])
     check_labels(texts, str(path))
     return np.array(texts)
-
-
-def _text(cell: Any) -> str:
-    return cell.decode() if isinstance(cell, bytes) else str(cell)
 
 
 def _plain_type(arrow: Any, kind: Any) -> Any:

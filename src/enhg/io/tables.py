@@ -5,8 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -20,13 +19,13 @@ from numpy.typing import NDArray
 from enhg._files import check_size, file_size, open_regular
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_labels, readable, tidy_labels
-
-# Headings of labels: of those in a later group only where there is none of an earlier.
-LABEL_PREFERENCE = (("label", "labels"), ("class", "target"), ("y",))
-LABEL_HEADS = frozenset(head for heads in LABEL_PREFERENCE for head in heads)
-# Headings of names, the clearest first: beside a column "name", "id" only numbers the rows.
-NAME_PREFERENCE = ("name", "names", "path", "file", "filename", "image", "id", "index")
-NAME_HEADS = frozenset(NAME_PREFERENCE)
+from enhg.io._headings import (
+    NAME_HEADS,
+    has_headings,
+    known_heading,
+    label_columns,
+    warn_of_numbering,
+)
 
 _Row = tuple[int, list[str]]
 
@@ -46,8 +45,6 @@ _ESCAPE = re.compile(r"\\([nrt'\\]|x([0-9a-f]{2})|u([0-9a-f]{4}))")
 _QUOTED = re.compile(rf"\$'((?:[^'\\]|{_ESCAPE.pattern})*)'")
 _LONG = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 _SHORT = {mark: letter for letter, mark in _LONG.items()}
-_UNNAMED = re.compile(r"unnamed: \d+")  # how pandas heads a column that has no heading
-_SURE_NAMED, _SURE = 3, 6  # rising numbers that are headings: below a known heading, and any text
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -68,17 +65,17 @@ def read_table(path: Path) -> Samples:
     start = list(islice(rows, 2))
     if not start:
         raise InputError(f"{path}: the table must hold at least one sample, got no rows")
-    headed = _has_header(*(cells for _, cells in start))
+    headed = has_headings(*(cells for _, cells in start))
     layout = _layout(path, start[0][1], headed)
-    features = [layout.heads[i] for i in layout.features]
+    columns = list(layout.features)
     lines, leads, labels, values = _read_body(path, chain(start[headed:], rows), layout)
     if not lines:
         raise InputError(f"{path}: the table must hold at least one sample, got only headings")
     X = np.stack(values)
-    if layout.named and not leads[0] and layout.heads[layout.lead] == f"{layout.lead + 1}":
+    if layout.named and not leads[0] and all(leads[1:]):
         raise InputError(
-            f"{path}: row {lines[0]} must begin with a name or number of the sample, got an empty "
-            "cell; there must be only one row of headings"
+            f"{path}: row {lines[0]} must have a name, got an empty cell; if it is a second row of "
+            "headings, remove it"
         )
     if layout.named or all(cell and _number(cell) is None for cell in leads):
         names = leads
@@ -89,11 +86,11 @@ def read_table(path: Path) -> Samples:
             for line, cell in zip(lines, leads, strict=True)
         ]
         X = np.hstack([np.stack(lead), X])
-        features.insert(0, layout.heads[layout.lead])
+        columns.insert(0, layout.lead)
     if X.shape[1] == 0:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
     true_labels = None if layout.label is None else _as_labels(path, labels)
-    feature_names = tuple(features) if headed else None
+    feature_names = tuple(start[0][1][i].strip() for i in columns) if headed else None
     return Samples(X, names, None, true_labels, path, feature_names=feature_names)
 
 
@@ -195,76 +192,13 @@ def _delimiter(lines: list[str]) -> str:
     return max(",;\t", key="".join(lines).count)
 
 
-def _has_header(first: list[str], second: Sequence[str] = ()) -> bool:
-    """Whether the first row holds headings.
-
-    Where its cells are numbers, but for known headings and the first cell, they are headings if
-    they number the columns (0, 1, 2, … or 1, 2, 3, …), or rise as years and wavelengths do and the
-    second row does not. Otherwise a known heading decides, or that every number of the second row
-    is below text (the first may be below an empty cell, as pandas writes row numbers).
-    """
-    heads = [_known(cell) for cell in first]
-    is_known = [head in LABEL_HEADS or head in NAME_HEADS for head in heads]
-    is_lead = bool(heads) and _number(heads[0]) is None
-    rest = [i for i, known in enumerate(is_known) if not known and (i or not is_lead)]
-    numbers = [_number(heads[i]) for i in rest]
-    if rest and None not in numbers:
-        below = [_number(second[i]) if i < len(second) else None for i in rest]
-        return _are_headings(numbers, below, any(is_known) or heads[0] == "", is_lead)
-    if any(is_known):
-        return True
-    pairs = [(head.strip(), cell) for head, cell in zip(first, second, strict=False)]
-    over = [(i, head) for i, (head, cell) in enumerate(pairs) if _number(cell) is not None]
-    return bool(over) and all(_number(head) is None and (head or i == 0) for i, head in over)
-
-
-def _are_headings(
-    numbers: Sequence[float | None],
-    below: Sequence[float | None],
-    is_known: bool,
-    is_lead: bool,
-) -> bool:
-    """Whether a row of numbers holds headings of columns, by the numbers of the next row.
-
-    Parameters
-    ----------
-    numbers : sequence of float
-    below : sequence of float or None
-        Those of the second row.
-    is_known : bool
-        Whether there is a known heading beside them, or an empty cell in front.
-    is_lead : bool
-        Whether there is text, or an empty cell, in front.
-    """
-    rows = [np.array(row, dtype=np.float64) for row in (numbers, below)]  # None becomes NaN
-    steps, steps_below = (np.diff(row) for row in rows)
-    if rows[0][0] in (0, 1) and (steps == 1).all():
-        goes_on = rows[1][0] == rows[0][-1] + 1 and (steps_below == 1).all()
-        return is_known or (len(numbers) >= _SURE_NAMED and not goes_on)
-    rises_alone = bool((steps > 0).all()) and bool((steps_below <= 0).any())
-    return is_lead and rises_alone and len(numbers) >= (_SURE_NAMED if is_known else _SURE)
-
-
-def _known(cell: str) -> str:
-    """A heading as it is compared with known ones."""
-    head = cell.strip().lower()
-    return "" if _UNNAMED.fullmatch(head) else head
-
-
-def label_columns(heads: Sequence[str]) -> list[int]:
-    """Columns headed as labels; y is a feature beside x."""
-    known = [_known(head) for head in heads]
-    heads_of_labels = LABEL_HEADS - {"y"} if "x" in known else LABEL_HEADS
-    return [i for i, head in enumerate(known) if head in heads_of_labels]
-
-
 def _layout(path: Path, first: list[str], headed: bool) -> _Layout:
     """Roles of the columns, by their headings if there are any."""
     heads = [f"{i + 1}" for i in range(len(first))]
-    known = [_known(cell) for cell in first] if headed else heads
+    known = [known_heading(cell) for cell in first] if headed else heads
     if headed:
         heads = [f"{cell.strip() or i + 1}" for i, cell in enumerate(first)]
-    labels = label_columns(known)
+    labels = label_columns(path, first) if headed else []
     if len(labels) > 1:
         texts = ", ".join(heads[i] for i in labels)
         raise InputError(f"{path}: must have at most one column of labels, got {texts}")
@@ -272,12 +206,8 @@ def _layout(path: Path, first: list[str], headed: bool) -> _Layout:
     if not rest:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
     named = headed and known[rest[0]] in NAME_HEADS | {""}
-    if others := [heads[i] for i in rest[1:] if headed and first[i] and known[i] in {"", "id"}]:
-        warnings.warn(
-            f"{path}: the columns {', '.join(others)} are used as features; if they number the "
-            "samples, remove them, or put one of them first",
-            stacklevel=2,
-        )
+    if headed:
+        warn_of_numbering(path, [first[i] for i in rest[1:]])
     return _Layout(heads, labels[0] if labels else None, rest[0], named, rest[1:])
 
 
