@@ -378,6 +378,9 @@ def test_explicit_zeros_of_scipy_are_no_incidences():
     assert result.hypergraph == Hypergraph([[1, 1], [0, 2]], [3, 5])
     assert (result.vertex_names, result.edge_names) == ([0, 2], [0, 2])
     assert matrix.data.tolist() == data
+    entries = ([1.0, 0.5, -0.5, 1.0], ([0, 1, 1, 2], [0, 0, 0, 0]))
+    cancelled = sparse.coo_array(entries, shape=(3, 1))
+    assert interchange.from_scipy(cancelled, drop_empty=True).vertex_names == [0, 2]
 
 
 def test_sparse_weights_of_scipy():

@@ -192,6 +192,7 @@ def incidence_of_matrix(matrix: Any, weights: Any, *, drop_empty: bool) -> Named
     Memory is used for its entries only, whatever its shape.
     """
     entries = sparse.coo_array(real_matrix(matrix, "incidence"), copy=True)
+    entries.sum_duplicates()
     entries.eliminate_zeros()
     n_vertices, n_edges = entries.shape
     w = None if weights is None else real_vector(weights, "weights", n_edges)

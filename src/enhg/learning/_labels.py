@@ -146,8 +146,8 @@ def _of_one_type(y: NDArray, missing: NDArray) -> NDArray:
         raise InputError(f"y must hold one string or number per sample, got {given[0]!r}")
     if given and len(set(given)) != len(np.unique(labels)):
         raise InputError(
-            "y must hold labels that an array of one type tells apart, got different ones that "
-            f"are equal as {labels.dtype}"
+            f"y must hold labels that differ as {labels.dtype}, the type of all of them, got "
+            "different ones that are equal; give all as text"
         )
     # Entries of missing labels are never read; any label fills them.
     filled = np.full(len(y), labels[0], dtype=labels.dtype)

@@ -175,7 +175,8 @@ def _by_first_member(labels: NDArray) -> NDArray:
 def keep_together(labels: NDArray, groups: NDArray) -> NDArray:
     """Give all members of a group the label that most of them have, the smallest of several.
 
-    A label that no group would have is given to that with most of it, of groups that share theirs.
+    A label that no group would have is given to the group with most members of that label, of the
+    groups whose own label another group has, too.
 
     Examples
     --------
