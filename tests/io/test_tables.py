@@ -182,3 +182,9 @@ def test_csv_features_are_headed(tmp_path, write_csv):
     samples = read_samples(write_csv(tmp_path, "name,f, ,label\na,1,2,5\nb,3,4,6\n"))
     assert samples.feature_names == ("f", "")
     assert read_samples(write_csv(tmp_path, "1,2\n3,4\n")).feature_names is None
+
+
+def test_csv_whose_columns_pandas_has_headed(tmp_path, write_csv):
+    samples = read_samples(write_csv(tmp_path, "Unnamed: 0,Unnamed: 1,label\n1,2.5,a\n3,4,b\n"))
+    assert samples.X.tolist() == [[1, 2.5], [3, 4]]
+    assert samples.names == ["0", "1"]

@@ -97,7 +97,8 @@ def _are_positions(heads: Sequence[str], below: Sequence[str], least: int = _MAN
     texts = [cell.strip() for cell in heads]
     if texts not in ([str(i + start) for i in range(len(texts))] for start in (0, 1)):
         return False
-    goes_on = [cell.strip() for cell in below] == [str(int(t) + len(texts)) for t in texts]
+    next_texts = [str(int(text) + len(texts)) for text in texts]
+    goes_on = [cell.strip() for cell in below] in (texts, next_texts)
     is_other = any(is_number(cell) and not _WHOLE.fullmatch(cell) for cell in below)
     return (len(texts) >= least and not goes_on) or (len(texts) >= _FEW and is_other)
 

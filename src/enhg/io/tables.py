@@ -206,6 +206,8 @@ def _layout(path: Path, first: list[str], headed: bool) -> _Layout:
     if not rest:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
     named = headed and known[rest[0]] in NAME_HEADS | {""}
+    if named and first[rest[0]].strip() and not any(known[i] for i in rest):
+        named = False  # pandas has read a table without headings
     if headed:
         warn_of_numbering(path, [first[i] for i in rest[1:]])
     return _Layout(heads, labels[0] if labels else None, rest[0], named, rest[1:])
