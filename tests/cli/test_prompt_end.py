@@ -140,3 +140,28 @@ def test_within_a_finalizer(name, word):
     )  # fmt: skip
     assert done.stderr == ""
     assert done.stdout == f"{word}: no results were written {128 + number}\n"
+
+
+# What a library logs at once, of what the signal has cut off.
+LOGGED = """
+import logging, os, signal, sys
+from enhg.cli.interruption import watch_signals
+
+watch_signals()
+sys.setswitchinterval(10)  # so that the thread that watches is late
+for _ in range(20):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        logging.error("cut off")
+    logging.disable(logging.NOTSET)
+print("done", flush=True)
+os._exit(0)
+"""
+
+
+def test_libraries_that_are_cut_off_log_nothing():
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGED], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "")

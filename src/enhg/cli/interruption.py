@@ -116,8 +116,13 @@ def end_in_order() -> None:
         sleep(60)  # the process ends meanwhile
 
 
-def _raise(number: int, _: object) -> NoReturn:
+def _receive(number: int) -> None:
     _received.append(signal.Signals(number))
+    logging.disable()  # of libraries that are cut off, such as Dask
+
+
+def _raise(number: int, _: object) -> NoReturn:
+    _receive(number)  # here, too: the thread that watches may be later than what is cut off
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
 
 
@@ -141,8 +146,7 @@ def _interrupt_again(number: signal.Signals) -> None:
 def _watch(reading: int) -> None:
     while True:
         for number in filter(_MESSAGES.__contains__, os.read(reading, 64)):
-            _received.append(signal.Signals(number))
-            logging.disable()  # of libraries that are cut off, such as Dask
+            _receive(number)
             if _hurried.is_set():
                 sleep(_SECONDS_TO_END)
                 _end(signal.Signals(number))
