@@ -65,13 +65,13 @@ chaos: $(VENV)/extra-dev
 # Libraries that only the tests need are the newest ones that the oldest dependencies allow; the
 # test client of the oldest starlette is built on httpx.
 OLDEST := .venv-oldest
-TEST_LIBRARIES := pytest pytest-xdist hypothesis cvxpy graphlearning httpx httpx2 networkx pandas mypy
+TEST_LIBRARIES := pytest pytest-xdist hypothesis cvxpy graphlearning httpx httpx2 jsonschema mypy
 
 $(OLDEST)/installed: pyproject.toml .ci/oldest.py
 	$(PYTHON) -m venv --clear $(OLDEST)
 	$(PYTHON) .ci/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python $(PIP_INSTALL) --constraint $(OLDEST)/constraints.txt \
-	  --editable '.[all]' $(TEST_LIBRARIES)
+	  --editable '.[all,interchange]' $(TEST_LIBRARIES)
 	@touch $@
 
 # Not the tests of what users do not install.

@@ -11,6 +11,7 @@ import sys
 from errno import EACCES
 from pathlib import Path
 
+import numba
 import pytest
 
 import enhg
@@ -87,12 +88,24 @@ def test_a_damaged_file_is_named_and_replaced(cache, kind, damage):
     assert run(cache) == (True, 1, [])
 
 
-@pytest.mark.parametrize("kind", ["nbc", "nbi.sha256"])
+@pytest.mark.parametrize("kind", ["nbc", "nbi.*.sha256"])
 def test_a_file_that_is_missing_is_made_again(cache, kind):
     """As after a process that was killed between two files, also those of this package."""
     (file,) = cache.rglob(f"*.{kind}")
     file.unlink()
     assert run(cache) == (True, 0, [])
+    assert run(cache) == (True, 1, [])
+
+
+def test_files_of_another_version_of_numba_are_removed(cache):
+    """Of two processes that start at once, one would read them by the index of the other."""
+    names = {file.name for file in cache.rglob("*.nb?")}
+    for digest in cache.rglob("*.sha256"):
+        digest.rename(digest.with_name(digest.name.replace(numba.__version__, "0.1.2")))
+    assert run(cache) == (True, 0, [])
+    assert {file.name for file in cache.rglob("*.nb?")} == names
+    assert len(list(cache.rglob("*.sha256"))) == len(names)
+    assert not list(cache.rglob("*0.1.2*"))
     assert run(cache) == (True, 1, [])
 
 

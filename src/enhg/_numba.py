@@ -3,7 +3,8 @@
 Numba reads the machine code that it keeps without a check: a file that a crash, a full disk or a
 faulty one has damaged ends the process. So beside every file of Numba is one with its SHA-256,
 written once Numba has written both of its files. A file without it, or with another one, is
-removed before Numba reads it.
+removed before Numba reads it. So is one of another version of Numba, which ends a process that
+reads it after the index and before the machine code has been replaced.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from threading import Lock
 from time import time
 from typing import Any
 
+import numba
 from numba import njit
 
 from enhg._atomic import atomic_file
@@ -28,7 +30,7 @@ from enhg._atomic import atomic_file
 CACHE: bool = os.environ.get("ENHG_NUMBA_CACHE", "1") != "0"
 
 _KINDS = (".nbi", ".nbc")  # of Numba's files: an index, and machine code
-_DIGEST = ".sha256"
+_DIGEST = f".numba-{numba.__version__}.sha256"
 _NOT_KEPT = "machine code cannot be kept there, and every process compiles again"
 _MAX_WRITING_SECONDS = 3600  # after which an unfinished file is that of a process that was killed
 
@@ -135,8 +137,9 @@ class _Folder:
                 if digest is not None and digest == written:
                     self._known[file.name] = stamp
                     continue
-                file.unlink(missing_ok=True)
-                if written is not None:  # else the process ended before it was written
+                for other in (file, *self.path.glob(f"{file.name}.*sha256")):
+                    other.unlink(missing_ok=True)
+                if written is not None:  # else the process ended before, or had another Numba
                     _warn_once(f"{self.path}: machine code there was damaged and is compiled again")
             elif ".tmp" in file.suffixes and time() - _stamp(file)[0] / 1e9 > _MAX_WRITING_SECONDS:
                 file.unlink(missing_ok=True)
