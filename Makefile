@@ -67,7 +67,7 @@ chaos: $(VENV)/extra-dev
 OLDEST := .venv-oldest
 TEST_LIBRARIES := pytest pytest-xdist hypothesis cvxpy graphlearning httpx httpx2 jsonschema mypy
 
-$(OLDEST)/installed: pyproject.toml .ci/oldest.py
+$(OLDEST)/installed: pyproject.toml .ci/oldest.py Makefile
 	$(PYTHON) -m venv --clear $(OLDEST)
 	$(PYTHON) .ci/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python $(PIP_INSTALL) --constraint $(OLDEST)/constraints.txt \
