@@ -136,11 +136,11 @@ def test_file_has_the_given_name_and_the_usual_permissions(tmp_path):
 def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error):
     path = written(tmp_path / "a.npz", {"x": 1})
 
-    def fail_half_way(stream, **arrays):
+    def fail_half_way(stream, *_, **options):
         stream.write(b"half")
         raise error
 
-    monkeypatch.setattr(np, "savez", fail_half_way)
+    monkeypatch.setattr(np.lib.format, "write_array", fail_half_way)
     with pytest.raises(type(error)):
         written(path, {"x": 2}, overwrite=True)
     assert os.listdir(tmp_path) == ["a.npz"]

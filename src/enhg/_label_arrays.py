@@ -60,6 +60,22 @@ def _listed(y: list | tuple, name: str) -> NDArray:
     return labels if keeps else objects
 
 
+def require_comparable(one: NDArray, other: NDArray) -> None:
+    """Raise TypeError for text beside numbers, and for bytes; not all of scikit-learn does."""
+    kinds = {_kind(one), _kind(other)}
+    if len(kinds) > 1 or bytes in kinds:
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(f"values of {names}")
+
+
+def _kind(labels: NDArray) -> type:
+    if labels.dtype.kind == "S":
+        return bytes
+    values = labels.tolist() if labels.dtype.kind == "O" else []
+    is_text = labels.dtype.kind == "U" or any(isinstance(value, str) for value in values)
+    return str if is_text else float
+
+
 def complete_labels(y: ArrayLike, name: str) -> NDArray:
     """Return labels as an array; refuse missing ones.
 

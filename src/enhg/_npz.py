@@ -74,10 +74,24 @@ def write_archive(
     header = json.dumps({"values": values, "sparse": sparse_names}, allow_nan=False)
     members: dict[str, Any] = {"format": kind, "version": version, "header": header, **arrays}
     with atomic_file(target) as part, open(part, "wb") as stream:
-        np.savez(stream, **members)
+        write_arrays(stream, members)
         if flush:
             stream.flush()
             os.fsync(stream.fileno())
+
+
+def write_arrays(stream: IO[bytes], members: dict[str, Any]) -> None:
+    """Write an ``.npz`` file, as `numpy.savez` does; that of NumPy 1 leaves it open on a full disk.
+
+    Parameters
+    ----------
+    stream : binary file
+    members : dict of str to array-like
+    """
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, values in members.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(values), allow_pickle=False)
 
 
 def _flattened(

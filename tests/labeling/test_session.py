@@ -142,7 +142,8 @@ def test_given_labels_that_cannot_be_classes_are_refused_first(open_session, tmp
 
 def test_none_of_these_is_a_wrong_prediction(session):
     name_clusters(session)
-    act(session, "clear", np.flatnonzero(session.model.labels_ == 0)[3:])
+    for cluster in range(5):
+        act(session, "clear", np.flatnonzero(session.model.labels_ == cluster)[3:])
     row = session.snapshot.random_questions[0]
     act(session, "mark", [row], "unsure", origin="question")
     assert session.history[-1].checked == 0
@@ -162,7 +163,7 @@ def test_the_estimate_counts_random_questions_only(session):
     act(session, "name", [informative], TRUTH[informative], origin="question")
     assert session.history[-1].checked == 0
     hidden = session.snapshot.hidden
-    assert 10 <= len(hidden) <= 24
+    assert 5 <= len(hidden) <= 24
     for row in hidden:
         assert row in session.snapshot.random_questions
         expected = session.answers.classes[session.snapshot.predictions.codes[row]] == TRUTH[row]

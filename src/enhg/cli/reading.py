@@ -273,15 +273,14 @@ def write_features(out: Path, samples: Samples) -> None:
     import numpy as np
 
     from enhg._atomic import atomic_file
+    from enhg._npz import write_arrays
     from enhg.io.results import write_skipped
 
     X = samples.X.reshape(len(samples.X), *(samples.image_shape or (-1,)))
     with atomic_file(out) as part:
         with part.open("wb") as stream:
-            np.savez(
-                stream, X=X, names=np.array(samples.names, dtype=np.str_),
-                recipe=np.array(json.dumps(samples.recipe)),
-            )  # fmt: skip
+            names, recipe = np.array(samples.names, dtype=np.str_), json.dumps(samples.recipe)
+            write_arrays(stream, {"X": X, "names": names, "recipe": recipe})
         if samples.skipped:  # last: if it cannot be written, there is no new file of features
             write_skipped(skipped_file(out), samples.skipped)
     if not samples.skipped:

@@ -112,6 +112,8 @@ def _check_targets(given: NDArray) -> None:
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         wrong = given[~np.isfinite(given)][0]
         raise InputError(f"y must hold finite numbers, got {wrong}")
+    if given.dtype.kind == "S":  # which versions of scikit-learn treat in different ways
+        raise InputError(f"y must hold text or numbers, got bytes, such as {given[0]!r}")
     if len(given):
         check_classification_targets(given)
 

@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._checkpoint import CheckpointLike
+from enhg._label_arrays import require_comparable
 from enhg._npz import State, require, require_array, require_indices
 from enhg._progress import Progress
 from enhg._protocol import GraphLike
@@ -339,6 +340,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
             return 0.0
         labels = self.classes_[distributions.argmax(axis=1)]
         try:
+            require_comparable(truth, labels)
             correct = accuracy_score(truth, labels, normalize=False, sample_weight=counted)
         except (TypeError, ValueError) as error:
             raise InputError(

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 from sklearn.metrics.cluster import contingency_matrix
 
-from enhg._label_arrays import complete_labels
+from enhg._label_arrays import complete_labels, require_comparable
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 from enhg.plotting._drawing import COLORS, check_one_per_sample, coded, given_or_new
@@ -138,6 +138,8 @@ def plot_confusion(
             f"{truth.shape} and {predicted.shape}"
         )
     try:
+        if not match:
+            require_comparable(truth, predicted)
         table, rows, columns = confusion(truth, predicted, match)
     except (TypeError, ValueError) as error:
         raise InputError(
