@@ -163,7 +163,7 @@ def test_the_estimate_counts_random_questions_only(session):
     act(session, "name", [informative], TRUTH[informative], origin="question")
     assert session.history[-1].checked == 0
     hidden = session.snapshot.hidden
-    assert 5 <= len(hidden) <= 24
+    assert 10 <= len(hidden) <= 24
     for row in hidden:
         assert row in session.snapshot.random_questions
         expected = session.answers.classes[session.snapshot.predictions.codes[row]] == TRUTH[row]
