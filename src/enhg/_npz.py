@@ -33,7 +33,6 @@ class OtherKindError(InputError):
 
 # Members of an archive beside the arrays of its state, which are named by their path in it.
 _RESERVED = ("format", "version", "header")
-_SAVEZ_PARAMETERS = ("file", "allow_pickle")
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 # Parameters of the machine or of one run, which a state leaves out.
 _NOT_SAVED = ("structure", "random_state", "verbose", "n_jobs", "memory_budget", "checkpoint")
@@ -101,7 +100,7 @@ def _flattened(
     values: State = {}
     for key, value in state.items():
         name = prefix + key
-        if "." in key or name in _RESERVED or name in _SAVEZ_PARAMETERS:
+        if "." in key or name in _RESERVED:
             raise ValueError(f"a key of a state must be a plain, unreserved name, got {name!r}")
         if isinstance(value, dict):
             values[key] = _flattened(value, f"{name}.", arrays, sparse_names)

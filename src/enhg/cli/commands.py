@@ -257,8 +257,10 @@ def classify(
     stages = Stages(quiet, as_json, options_of(classify))
     network = Network(model, model_size, model_mean, model_std, model_output)
     cache = cache_folder(out, no_cache)
-    wanted = Reading(source, key, size, color, features, network, images, strict, cache, jobs)
-    outputs = steps.Outputs(suggest, folders, contact_sheets, labels)
+    wanted = Reading(
+        source, key, size, color, features, network, images, strict, cache, jobs, labels=labels
+    )
+    outputs = steps.Outputs(suggest, folders, contact_sheets)
     with steps.results(stages, wanted, outputs, out, overwrite, checkpoint, dask) as (
         folder,
         parts,

@@ -48,7 +48,8 @@ class Network:
 class Reading:
     """What to read, and how: the options of a command that concern its input.
 
-    `outside` is whether links may lead to images outside of the folder.
+    `outside` is whether links may lead to images outside of the folder, `labels` is the file of
+    labels, if there is one.
     """
 
     source: Path
@@ -62,6 +63,7 @@ class Reading:
     cache: Path | None = None
     jobs: int | None = None
     outside: bool = True
+    labels: Path | None = None
 
     @property
     def image_folder(self) -> Path | None:

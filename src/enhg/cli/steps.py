@@ -65,15 +65,11 @@ _OPTIONAL = (
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is written beside labels.csv, the model and the report: options of a command.
-
-    `labels` is the file of labels that the command reads, which results must not replace.
-    """
+    """What is written beside labels.csv, the model and the report: options of a command."""
 
     suggest: int | None = None
     folders: str | None = None
     contact_sheets: bool = False
-    labels: Path | None = None
 
     @property
     def new(self) -> list[str]:
@@ -90,7 +86,7 @@ class Outputs:
         for name in _FOLDERS:
             if name not in self.new and (out / name).exists():
                 warnings.warn(f"{out / name} is of an earlier run and stays as it is", stacklevel=2)
-        for file in (reading.source, self.labels):
+        for file in (reading.source, reading.labels):
             if file is not None:
                 check_file(file, out, FILES)
         images = reading.image_folder

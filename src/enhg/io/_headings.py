@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from enhg.io._name_finder import composed
+from enhg.io._texts import folded
 
 # Headings of labels: of those in a later group only where there is none of an earlier.
 LABEL_PREFERENCE = (("label", "labels"), ("class", "target"), ("y",))
@@ -103,12 +103,22 @@ def _are_positions(heads: Sequence[str], below: Sequence[str], least: int = _MAN
     return (len(texts) >= least and not goes_on) or (len(texts) >= _FEW and is_other)
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell holds a finite number; Python alone reads 1_2 as 12."""
+def number_in(cell: str) -> float | None:
+    """The number in a cell, which may be NaN or infinite; Python alone reads 1_2 as 12.
+
+    >>> number_in(" 1e3"), number_in("1_2"), number_in("")
+    (1000.0, None, None)
+    """
     try:
-        return "_" not in cell and math.isfinite(float(cell))
+        return None if "_" in cell else float(cell)
     except ValueError:
-        return False
+        return None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a finite number."""
+    number = number_in(cell)
+    return number is not None and math.isfinite(number)
 
 
 def label_columns(path: Path, heads: Sequence[str]) -> list[int]:
@@ -154,4 +164,4 @@ def same_headings(one: str, other: str) -> bool:
     """
     if is_number(one) and is_number(other):
         return float(one) == float(other)
-    return composed(known_heading(one)).casefold() == composed(known_heading(other)).casefold()
+    return folded(known_heading(one)) == folded(known_heading(other))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from enhg.io._texts import composed
 from enhg.io.images import IMAGE_SUFFIXES
 
 
@@ -67,7 +67,3 @@ def _keys(path: PurePosixPath) -> tuple[str, str, str, str]:
 def _stem(name: str) -> str:
     path = PurePosixPath(name)
     return path.stem if path.suffix.lower() in IMAGE_SUFFIXES else name
-
-
-def composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from enhg.exceptions import InputError
 from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
 from enhg.io._headings import LABEL_HEADS, LABEL_PREFERENCE, NAME_HEADS, NAME_PREFERENCE
-from enhg.io._name_finder import NameFinder, composed
+from enhg.io._name_finder import NameFinder
+from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
 from enhg.io.tables import read_rows, unguarded
 
@@ -315,7 +316,7 @@ def _warn_alike(source: str, labels: Iterable[str]) -> None:
 
 def _same(text: str) -> str:
     """Text without differences of case, spaces and Unicode form."""
-    return "".join(composed(composed(text).casefold()).split())
+    return "".join(folded(text).split())
 
 
 def _read_array(path: Path) -> list[str]:

@@ -24,6 +24,7 @@ from enhg.io._headings import (
     has_headings,
     known_heading,
     label_columns,
+    number_in,
     warn_of_numbering,
 )
 
@@ -77,7 +78,7 @@ def read_table(path: Path) -> Samples:
             f"{path}: row {lines[0]} must have a name, got an empty cell; if it is a second row of "
             "headings, remove it"
         )
-    if layout.named or all(cell and _number(cell) is None for cell in leads):
+    if layout.named or all(cell and number_in(cell) is None for cell in leads):
         names = leads
     else:
         names = [str(row) for row in range(len(X))]
@@ -243,7 +244,7 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
         except ValueError:
             pass
     column, cell = next(
-        (head, cell) for head, cell in zip(heads, cells, strict=True) if _number(cell) is None
+        (head, cell) for head, cell in zip(heads, cells, strict=True) if number_in(cell) is None
     )
     raise InputError(
         f"{path}: row {line}, column {column}: must be a number, got "
@@ -252,16 +253,9 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
     )
 
 
-def _number(cell: str) -> float | None:
-    try:
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None
-
-
 def _as_labels(path: Path, cells: list[str]) -> NDArray[Any]:
     """Labels as numbers if all are, beside empty cells; else, or if some are too large, as text."""
-    numbers = [_number(cell) if cell else np.nan for cell in cells]
+    numbers = [number_in(cell) if cell else np.nan for cell in cells]
     if all(number is not None and not abs(number) >= _MAX_WHOLE for number in numbers):
         return tidy_labels(np.array(numbers, dtype=np.float64))
     check_labels(cells, str(path))
