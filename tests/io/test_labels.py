@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from enhg import InputError
+from enhg.io import read_samples
 from enhg.io.labels import label_texts, labels_from_folders, open_labels, read_labels
 
 NAMES = ["img1.png", "img2.png", "cats/img3.jpg", "dogs/img3.jpg", "x.y"]
@@ -161,6 +162,18 @@ def test_labels_must_occur_in_the_truth(tmp_path, refuses, write_csv):
     )
 
 
+@pytest.mark.parametrize("cells", [["1", "2"], ["1.0", "2.0"], ["01", "02"], ["1e20", "2e20"]])
+def test_labels_are_read_as_those_of_tables_are(tmp_path, cells, write_csv):
+    rows = [f"{i},{i},{cells[i % 2]}\n" for i in range(4)]
+    samples = read_samples(write_csv(tmp_path, "name,f,label\n" + "".join(rows)))
+    path = write_csv(tmp_path, f"name,label\n0,{cells[0]}\n1,{cells[1]}\n2,\n")
+    labels = read_labels(path, samples.names, samples.labels).tolist()
+    assert labels[:2] == label_texts(samples.labels)[:2]
+    assert labels[2:] == ["", ""]
+    path = write_csv(tmp_path, f"label\n{cells[0]}\n{cells[1]}\n\n\n")
+    assert read_labels(path, samples.names, samples.labels).tolist() == labels
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".TSV"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -227,6 +240,7 @@ def test_faults_are_noticed_before_samples_are_read(tmp_path, refuses, write_csv
         (["sea side", "seaside"], ["'sea side' and 'seaside'"]),
         (["caf\u00e9", "cafe\u0301"], ["'cafe\u0301' and 'caf\u00e9'"]),
         (["a", "A", "b", "B"], ["'A' and 'a'", "'B' and 'b'"]),
+        (["01", "1", "2"], ["'01' and '1'"]),
     ],
 )
 def test_classes_that_look_alike(tmp_path, labels, pairs):

@@ -54,7 +54,11 @@ def test_csv_text_labels_and_number_features(tmp_path, write_csv):
         (["9007199254740992", "9007199254740993"], ["9007199254740992", "9007199254740993"]),
         (["12345678901234567890", "12345678901234567891"],) * 2,
         (["1e20", "2e20"], ["1e20", "2e20"]),
-        (["01", "1"], [1, 1]),
+        (["01", "02"], ["01", "02"]),
+        (["01", "1"], ["01", "1"]),
+        (["1", "1.0"], ["1", "1.0"]),
+        (["+1", "-1"], ["+1", "-1"]),
+        (["0.5", "0"], [0.5, 0]),
     ],
 )
 def test_csv_labels_that_are_numbers(tmp_path, cells, labels, write_csv):
@@ -188,3 +192,23 @@ def test_csv_whose_columns_pandas_has_headed(tmp_path, write_csv):
     samples = read_samples(write_csv(tmp_path, "Unnamed: 0,Unnamed: 1,label\n1,2.5,a\n3,4,b\n"))
     assert samples.X.tolist() == [[1, 2.5], [3, 4]]
     assert samples.names == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name,f,label\nrose,1,x\n"lily,5,x\niris,7,y\n"aster,11,y\nfern,13,x\n',
+        'name,f,label\nrose,1,x\n"lily,5,x\niris,7,y\n',
+    ],
+)
+def test_an_open_quotation_mark_swallows_no_rows(tmp_path, text, refuses, write_csv):
+    path = write_csv(tmp_path, text)
+    refuses(lambda: read_samples(path), str(path), ": line ", "quotation mark")
+
+
+def test_quoted_cells(tmp_path, write_csv):
+    text = '"name","f",label\n"a ""b"", c",1,"x"\n5" pipe,"2","two\nlines"\n'
+    samples = read_samples(write_csv(tmp_path, text))
+    assert samples.names == ['a "b", c', '5" pipe']
+    assert samples.labels.tolist() == ["x", "two\nlines"]
+    assert samples.X.tolist() == [[1], [2]]

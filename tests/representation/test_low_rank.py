@@ -82,8 +82,10 @@ def test_a_weight_out_of_range_is_refused(X):
         low_rank_representation(X * 1e300, error_weight=1e300)
 
 
-def test_a_small_error_weight_leaves_all_in_the_residuals(X):
-    result = low_rank_representation(X, error_weight=1e-3)
+@pytest.mark.parametrize("error_weight", [1e-3, 1e-12, 1e-100, 1e-300])
+def test_a_small_error_weight_leaves_all_in_the_residuals(X, error_weight):
+    result = low_rank_representation(X, error_weight=error_weight)
+    assert result.gap <= 1e-3
     np.testing.assert_array_equal(result.coefficients, 0)
     np.testing.assert_allclose(result.residuals, X, atol=1e-12)
 

@@ -17,11 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from enhg.exceptions import InputError
 from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
-from enhg.io._headings import LABEL_HEADS, LABEL_PREFERENCE, NAME_HEADS, NAME_PREFERENCE
+from enhg.io._headings import (
+    LABEL_HEADS,
+    LABEL_PREFERENCE,
+    NAME_HEADS,
+    NAME_PREFERENCE,
+    number_in,
+)
 from enhg.io._name_finder import NameFinder
 from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
-from enhg.io.tables import read_rows, unguarded
+from enhg.io.tables import cell_labels, read_rows, unguarded
 
 _UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
@@ -177,7 +183,7 @@ def open_labels(path: str | os.PathLike[str], min_classes: int = 2) -> GivenLabe
     Warns
     -----
     UserWarning
-        When classes differ only in case, spaces or Unicode form.
+        When classes differ only in case, spaces, Unicode form or ways to write a number.
     """
     source = Path(path)
     suffix = source.suffix.lower()
@@ -227,7 +233,7 @@ def read_labels(
     Warns
     -----
     UserWarning
-        When classes differ only in case, spaces or Unicode form.
+        When classes differ only in case, spaces, Unicode form or ways to write a number.
 
     Examples
     --------
@@ -265,8 +271,8 @@ def labels_from_folders(names: Sequence[str]) -> NDArray[np.str_]:
     Warns
     -----
     UserWarning
-        When no image is left to be labeled, or when classes differ only in case, spaces or
-        Unicode form.
+        When no image is left to be labeled, or when classes differ only in case, spaces, Unicode
+        form or ways to write a number.
 
     Examples
     --------
@@ -308,15 +314,16 @@ def _warn_alike(source: str, labels: Iterable[str]) -> None:
     groups = [" and ".join(map(repr, group)) for group in alike.values() if len(group) > 1]
     if groups:
         warnings.warn(
-            f"{source}: classes differ only in case, spaces or Unicode form and are kept as "
-            f"different classes: {'; '.join(groups)}",
+            f"{source}: classes differ only in case, spaces, Unicode form or ways to write a "
+            f"number and are kept as different classes: {'; '.join(groups)}",
             stacklevel=3,
         )
 
 
 def _same(text: str) -> str:
-    """Text without differences of case, spaces and Unicode form."""
-    return "".join(folded(text).split())
+    """Text without differences of case, spaces, Unicode form and ways to write a number."""
+    number = number_in(text)
+    return "".join(folded(text).split()) if number is None else str(number)
 
 
 def _read_array(path: Path) -> list[str]:
@@ -377,7 +384,7 @@ def _read_text(path: Path) -> GivenLabels:
         rows, column, maybe_headed = rows[1:], column[1:], False
     return GivenLabels(
         path,
-        [_normalized(unguarded(cell)) for cell in column],
+        _cell_texts(path, column, maybe_headed),
         lines=[line for line, _ in rows],
         maybe_headed=maybe_headed,
     )
@@ -395,11 +402,17 @@ def _named_labels(path: Path, rows: list[tuple[int, list[str]]]) -> GivenLabels:
     body = rows[headed:]
     return GivenLabels(
         path,
-        [_normalized(unguarded(cells[label_at])) for _, cells in body],
+        _cell_texts(path, [cells[label_at] for _, cells in body], maybe_headed),
         [unguarded(cells[name_at]) for _, cells in body],
         [line for line, _ in body],
         maybe_headed,
     )
+
+
+def _cell_texts(path: Path, cells: list[str], maybe_headed: bool) -> list[str]:
+    """Labels of cells, numbers as in other files: pandas writes 1.0 where some are missing."""
+    texts = [_normalized(unguarded(cell)) for cell in cells]
+    return texts[:maybe_headed] + label_texts(cell_labels(path, texts[maybe_headed:]))
 
 
 def _columns(path: Path, first: list[str]) -> tuple[int, int, bool, bool]:

@@ -47,6 +47,7 @@ _QUOTED = re.compile(rf"\$'((?:[^'\\]|{_ESCAPE.pattern})*)'")
 _LONG = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 _SHORT = {mark: letter for letter, mark in _LONG.items()}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_CODE = re.compile(r"\+|-?0\d")  # digits that mean more than their number
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def read_table(path: Path) -> Samples:
         columns.insert(0, layout.lead)
     if X.shape[1] == 0:
         raise InputError(f"{path}: must have a column of numbers for each feature, got none")
-    true_labels = None if layout.label is None else _as_labels(path, labels)
+    true_labels = None if layout.label is None else cell_labels(path, labels)
     feature_names = tuple(start[0][1][i].strip() for i in columns) if headed else None
     return Samples(X, names, None, true_labels, path, feature_names=feature_names)
 
@@ -112,9 +113,15 @@ def read_rows(path: Path) -> Iterator[_Row]:
         _check_memory(path, start, file_size(file))
         delimiter = _delimiter(start)
         stream.seek(0)
-        reader = csv.reader(_lines(path, stream), delimiter=delimiter)
-        for cells in reader:
-            yield reader.line_num, cells
+        reader = csv.reader(_lines(path, stream), delimiter=delimiter, strict=True)
+        try:
+            for cells in reader:
+                yield reader.line_num, cells
+        except csv.Error as error:
+            raise InputError(
+                f"{path}: line {reader.line_num}: cannot be split into cells ({error}); a cell "
+                "that starts with a quotation mark must end with one, and those within be doubled"
+            ) from error
 
 
 def _check_memory(path: Path, start: list[str], stored: int) -> None:
@@ -253,10 +260,18 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
     )
 
 
-def _as_labels(path: Path, cells: list[str]) -> NDArray[Any]:
-    """Labels as numbers if all are, beside empty cells; else, or if some are too large, as text."""
-    numbers = [number_in(cell) if cell else np.nan for cell in cells]
-    if all(number is not None and not abs(number) >= _MAX_WHOLE for number in numbers):
-        return tidy_labels(np.array(numbers, dtype=np.float64))
+def cell_labels(path: Path, cells: list[str]) -> NDArray[Any]:
+    """Labels as numbers if all are, beside empty cells; else as text.
+
+    They are text, too, where numbers would lose something: leading zeros and plus signs, the
+    difference between two texts, digits of large numbers.
+    """
+    numbers = {text: number_in(text) for text in {*cells} - {""}}
+    if (
+        all(number is not None and not abs(number) >= _MAX_WHOLE for number in numbers.values())
+        and len({*numbers.values()}) == len(numbers)
+        and not any(_CODE.match(text) for text in numbers)
+    ):
+        return tidy_labels(np.array([numbers.get(cell, np.nan) for cell in cells]))
     check_labels(cells, str(path))
     return np.array(cells)

@@ -91,8 +91,9 @@ def low_rank_representation(
     with the diagonal S in place of X: minimize ‖W‖_* + error_weight · Σᵢ ‖fᵢ‖, F = US − WS. It is
     solved by an inexact augmented Lagrangian method with W split in two, one eigendecomposition
     per iteration. Its multiplier Y, scaled so that ‖YS‖₂ ≤ 1 and ‖yᵢ‖ ≤ error_weight, is a dual
-    solution of value ⟨Y, US⟩, which gives the gap. Where no row of US⁻¹ is longer than
-    error_weight, the projector Z = UUᵀ is optimal and no iteration is needed.
+    solution of value ⟨Y, US⟩, which gives the gap. No iteration is needed where Z = 0 is optimal
+    within ``tol``, or where no row of US⁻¹ is longer than error_weight: there the projector
+    Z = UUᵀ is optimal.
 
     References
     ----------
@@ -177,10 +178,15 @@ def _solve(
     # Then US⁻¹ is a dual solution, of the value of W = U.
     if S[-1] > 0 and (_norms(target / S**2) <= error_weight).all():
         return target / S, 0.0
+    best, best_value = np.zeros_like(target), error_weight * _norms(target).sum()
+    # The gradient of the residuals at W = 0, of its value if it is a dual solution.
+    directions = target / np.maximum(_norms(target), np.finfo(float).tiny)[:, None]
+    best_dual = _dual_value(error_weight * directions, target, S, error_weight)
+    if best_value - best_dual <= tol * best_value:
+        return best, _relative_gap(best_value, best_dual)
     mu = _FIRST_PENALTY
     W = np.zeros_like(target)
     Y, T = np.zeros_like(target), np.zeros_like(target)
-    best, best_value, best_dual = W, error_weight * _norms(target).sum(), 0.0
     for iteration in range(1, max_iter + 1):
         J, nuclear = _shrink_values(W + T, 1 / mu)
         F = _shrink_rows(target - W * S + Y, error_weight / mu)
@@ -201,7 +207,12 @@ def _solve(
             mu *= factor
             Y /= factor
             T /= factor
-    return best, float((best_value - best_dual) / best_value) if best_value > 0 else 0.0
+    return best, _relative_gap(best_value, best_dual)
+
+
+def _relative_gap(value: float, dual_value: float) -> float:
+    """Gap of a primal and a dual value, which rounding may exchange."""
+    return max(0.0, float((value - dual_value) / value)) if value > 0 else 0.0
 
 
 def _penalty_factor(
