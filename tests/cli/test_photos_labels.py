@@ -212,7 +212,8 @@ def test_labels_must_be_given(tmp_path, pictures, run, unread):
 def test_more_clusters_than_images_that_can_be_read(tmp_path, pictures, fails):
     (pictures / "a0.jpg").write_bytes(b"no image")
     message = fails("cluster", pictures, "-k", 12, "-o", tmp_path / "out", *HOG)
-    assert "n_clusters must be at most the number of samples (11), got 12" in message
+    assert "n_clusters must be at most the number of samples (11), got 12; 1 image could" in message
+    assert "a0.jpg" in message
 
 
 def test_folders_of_images_that_cannot_be_read(tmp_path, pictures, fails):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from enhg.cli.terminal import Stages
     from enhg.features import ImageFeatures
     from enhg.io import FeatureCache, Samples
+    from enhg.io._base import Skipped
     from enhg.io.image_samples import Purpose
     from enhg.io.images import ImageFolder
     from enhg.io.models import SavedModel
@@ -233,8 +234,10 @@ def check_clusters(reading: Reading, n_clusters: Any, samples: Samples | None = 
         return
     count = len(reading.listing.names if samples is None else samples.X)
     if n_clusters > count:
+        skipped = reading.listing.skipped if samples is None else samples.skipped
         raise InputError(
-            f"n_clusters must be at most the number of samples ({count}), got {n_clusters}",
+            f"n_clusters must be at most the number of samples ({count}), got {n_clusters}"
+            + _unread(skipped),
             parameter="n_clusters",
         )
 
@@ -290,12 +293,17 @@ def write_features(out: Path, samples: Samples) -> None:
 
 
 def _too_few(samples: Samples) -> InputError:
-    message = f"{samples.source}: must hold at least two samples, got one"
-    if samples.skipped:
-        first, count = samples.skipped[0], len(samples.skipped)
-        images = "1 image" if count == 1 else f"{count} images"
-        message += f"; {images} could not be read, first: {first.name} ({first.reason})"
-    return InputError(message)
+    unread = _unread(samples.skipped)
+    return InputError(f"{samples.source}: must hold at least two samples, got one{unread}")
+
+
+def _unread(skipped: Sequence[Skipped]) -> str:
+    """What is added to an error about too few samples."""
+    if not skipped:
+        return ""
+    first, count = skipped[0], len(skipped)
+    images = "1 image" if count == 1 else f"{count} images"
+    return f"; {images} could not be read, first: {first.name} ({first.reason})"
 
 
 def _read(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
