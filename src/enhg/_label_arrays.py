@@ -89,9 +89,13 @@ def complete_labels(y: ArrayLike, name: str) -> NDArray:
     else:
         missing = labels != labels
     if count := np.count_nonzero(missing):
-        raise InputError(
-            f"{name} must hold a label for every sample, got {count} missing; leave these samples "
-            "out",
-            parameter=name,
-        )
+        raise missing_labels(name, count)
     return labels
+
+
+def missing_labels(name: str, count: int) -> InputError:
+    """The error of labels of which some are missing where none may be."""
+    return InputError(
+        f"{name} must hold a label for every sample, got {count} missing; leave these samples out",
+        parameter=name,
+    )

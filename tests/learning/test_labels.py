@@ -286,12 +286,24 @@ def test_true_labels_that_cannot_be_compared_with_the_classes(y, dtype):
     assert caught.value.parameter == "y"
 
 
+@pytest.mark.parametrize("dtype", [int, float, np.int8])
+def test_missing_numbers_among_true_labels_are_refused_unless_they_are_a_class(dtype):
+    X, y = halves(), np.repeat([0, 1], 40).astype(dtype)
+    with pytest.raises(InputError, match="y must hold a label for every sample, got 60 missing"):
+        fitted_to_halves(y).score(X, np.where(np.arange(80) % 4 == 0, y, -1))
+    with pytest.warns(UserWarning, match="two classes"):
+        model = fitted_to_halves(2 * y - 1)
+    assert model.score(X, 2 * y - 1) == 1
+
+
 def test_true_labels_that_are_refused():
     X, y = halves(), np.repeat(["a", "b"], 40)
     model = fitted_to_halves(y)
     for wrong, message in (
         (np.ma.MaskedArray(y, [True] * 3 + [False] * 77), "a label for every sample, got 3 miss"),
         ([None, *y[1:]], "a label for every sample, got 1 missing"),
+        (["", *y[1:]], "a label for every sample, got 1 missing"),
+        (["-1", "-1", *y[2:]], "a label for every sample, got 2 missing"),
         ([1, *y[1:]], "labels of one type"),
         (y[:3], "a label for each of 80 samples, got 3"),
     ):
@@ -460,5 +472,5 @@ def test_pandas_does_not_warn_of_its_categorical():
     y = pandas.Categorical(["a", "b", "a"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert check_true_labels(y, 3).tolist() == ["a", "b", "a"]
+        assert check_true_labels(y, 3, np.array(["a", "b"])).tolist() == ["a", "b", "a"]
         assert label_array(y, "y").tolist() == ["a", "b", "a"]

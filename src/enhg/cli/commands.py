@@ -156,7 +156,8 @@ def cluster(
       duplicates.csv  groups of copies and near-copies, if there are any
       skipped.csv     images that could not be read, if there are any
       model.npz       for enhg predict, and enhg.load_model
-      hypergraph.npz  the links, for enhg.Hypergraph.load
+      hypergraph.npz  the hypergraph, for enhg.Hypergraph.load
+      thumbnails      small images, for the page and for enhg predict
 
     True labels in a file are used only for the score at the end.
 
@@ -242,7 +243,8 @@ def classify(
       duplicates.csv  groups of copies and near-copies, if there are any
       skipped.csv     images that could not be read, if there are any
       model.npz       for enhg predict, and enhg.load_model
-      hypergraph.npz  the links, for enhg.Hypergraph.load
+      hypergraph.npz  the hypergraph, for enhg.Hypergraph.load
+      thumbnails      small images, for the page and for enhg predict
 
     True labels in a file are used only for the score at the end.
 
@@ -318,7 +320,7 @@ def predict(
       labels.csv   one row per image: name; label; confidence; outlier, how
                    unusual it is, from 0 to 1. No label (-1 for a cluster) and
                    confidence 0 for an image that resembles none of MODEL
-      skipped.csv  images that could not be read, if there are any
+      duplicates.csv, skipped.csv, thumbnails as for enhg cluster
 
     True labels in a file are used only for the score at the end.
 

@@ -38,7 +38,8 @@ def convert(
     drop_empty: Annotated[
         bool,
         typer.Option(
-            "--drop-empty", help="Leave out nodes in no hyperedge, and hyperedges without nodes."
+            "--drop-empty",
+            help="Leave out vertices in no hyperedge, and hyperedges without vertices.",
         ),
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
@@ -51,8 +52,8 @@ def convert(
     HIF.
 
     \b
-      hypergraph.npz  the links of a run; nodes are numbered
-      model.npz       the links of a run; nodes have the names of the images, and
+      hypergraph.npz  the hypergraph of a run; vertices are numbered
+      model.npz       the hypergraph of a run; vertices have the names of the images, and
                       their clusters or classes as the attribute "label"
 
     An .npz file holds numbers only: names and attributes of a HIF file are not kept. Files of
@@ -123,7 +124,7 @@ def _read_hif(path: Path, drop_empty: bool, progress: Any) -> _Content:
     named, metadata = read_hif(path, drop_empty=drop_empty, progress=progress)
     if named.vertex_names != list(range(len(named.vertex_names))):
         warnings.warn(
-            f"{path}: its nodes become numbers, in its order; what they are called is not kept",
+            f"{path}: its vertices become numbers, in its order; what they are called is not kept",
             stacklevel=2,
         )
     writer = metadata.get("enhg")

@@ -101,6 +101,8 @@ def save_model(
     InputError
         When the model is not of these classes, its structure or preprocessing cannot be saved, or
         names or thumbnails are not one for each sample.
+    FileExistsError
+        When the file is there and `overwrite` is False.
 
     Examples
     --------

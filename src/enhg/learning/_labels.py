@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from enhg._label_arrays import complete_labels, is_unknown, label_array
+from enhg._label_arrays import complete_labels, is_unknown, label_array, missing_labels
 from enhg.exceptions import InputError
 
 _MISSING_OBJECTS = ("", "-1", -1)
@@ -42,8 +42,11 @@ def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArra
     return classes, codes, np.flatnonzero(~missing)
 
 
-def check_true_labels(y: ArrayLike, n_samples: int) -> NDArray:
-    """Return labels of all samples as an array of one type."""
+def check_true_labels(y: ArrayLike, n_samples: int, classes: NDArray) -> NDArray:
+    """Return labels of all samples as an array of one type; none may be missing.
+
+    They are those that are missing in `fit`, unless they are one of its classes.
+    """
     try:
         labels: NDArray = column_or_1d(complete_labels(y, "y"))
         if len(labels) != n_samples:
@@ -54,6 +57,11 @@ def check_true_labels(y: ArrayLike, n_samples: int) -> NDArray:
             labels = _of_one_type(labels, np.zeros(n_samples, bool))
     except (TypeError, ValueError) as error:
         raise InputError(str(error), parameter="y") from error
+    known = classes.tolist()
+    markers = [marker for marker in _MISSING_OBJECTS if marker not in known]
+    missing = np.array([label in markers for label in labels.tolist()])
+    if count := np.count_nonzero(missing):
+        raise missing_labels("y", count)
     return labels
 
 

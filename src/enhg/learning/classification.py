@@ -148,6 +148,9 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         The largest eigenpairs of Θ, computed on first access; zero on components that are too
         small for a class. Of more than 100 000 samples, approximate ones, as those of
         `HypergraphClustering`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
 
     Notes
     -----
@@ -328,12 +331,12 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            A label for every sample.
+            A label for every sample. Unlike in `fit`, no label may be missing.
         sample_weight : array-like of shape (n_samples,), optional
             Numbers of at least 0, one of them positive.
         """
         distributions = self.predict_proba(X)
-        truth = check_true_labels(y, len(distributions))
+        truth = check_true_labels(y, len(distributions), self.classes_)
         weights = _check_weights(sample_weight, len(distributions))
         counted = weights * (distributions.max(axis=1) > 0)
         if not counted.any():  # which scikit-learn refuses

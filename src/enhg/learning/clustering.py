@@ -120,6 +120,9 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         The estimate, with ``n_clusters="auto"``.
     structure_ : structure, Hypergraph or Graph
         The fitted structure, or the Hypergraph or Graph that was given.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If X is a table whose column names are strings.
     graph_ : Hypergraph or Graph
     method_ : {"spectral", "resolvent", "modularity", "merging", "small_hyperedges"}
         The method that was used.

@@ -13,8 +13,8 @@ class L1Hypergraph(RepresentationHypergraph):
 
         minimize over z, ε:   ‖z‖₁ + γₑ‖ε‖₁ + γᵢ·ℓ(xᵢ − Σⱼ zⱼxⱼ − ε),   zᵢ = 0
 
-    It is `ElasticNetHypergraph` with λ = 0: memberships, weights, parameters, attributes and
-    methods are the same.
+    It is `ElasticNetHypergraph` with λ = 0: memberships, weights, attributes and methods are the
+    same, and so are the parameters but for `lam` and `n_candidates`, which it does not have.
 
     Parameters
     ----------
