@@ -89,7 +89,7 @@ def complete_labels(y: ArrayLike, name: str) -> NDArray:
     else:
         missing = labels != labels
     if count := np.count_nonzero(missing):
-        raise missing_labels(name, count)
+        raise missing_labels(name, int(count))
     return labels
 
 

@@ -61,7 +61,7 @@ def check_true_labels(y: ArrayLike, n_samples: int, classes: NDArray) -> NDArray
     markers = [marker for marker in _MISSING_OBJECTS if marker not in known]
     missing = np.array([label in markers for label in labels.tolist()])
     if count := np.count_nonzero(missing):
-        raise missing_labels("y", count)
+        raise missing_labels("y", int(count))
     return labels
 
 
