@@ -1,5 +1,6 @@
 """Pictures of the samples."""
 
+import tracemalloc
 from base64 import b64decode
 from io import BytesIO
 from pathlib import Path
@@ -32,3 +33,15 @@ def test_tiles(shape, tile):
         np.testing.assert_allclose(
             cut, (X[7].reshape(shape) - float(X.min())) * 255 / span, atol=0.6
         )
+
+
+def test_many_features_take_little_memory():
+    """No square of the number of features, which is 80 GB here."""
+    X = np.random.default_rng(0).standard_normal((4, 100_000), dtype=np.float32)
+    samples = Samples(X, list("abcd"), None, None, Path("x.npy"))
+    tracemalloc.start()
+    pictures = draw_pictures(samples, ElasticNetHypergraph().fit(X), np.arange(4))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert pictures.tile == (1, 4)
+    assert peak < 100 * X.nbytes

@@ -111,10 +111,11 @@ def _drawn_as_stripes(
     scale = float(np.abs(X[rows]).max()) or 1.0  # keeps huge sums in range
     shown = X[rows] / scale
     mean = shown.mean(axis=0, dtype=np.float64)
-    directions = np.eye(X.shape[1])
     if X.shape[1] > _STRIPES:
         _, _, rotation = randomized_svd(shown - mean, min(_STRIPES, len(rows)), random_state=0)
         directions = rotation.T
+    else:
+        directions = np.eye(X.shape[1])
     spread = ((shown - mean) @ directions).std(axis=0)
     if X.shape[1] > _STRIPES:
         spread[:] = spread.max()  # weak directions, mostly noise, stay pale
