@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from elastic_net_oracle import TOL, samples
 
+from enhg.exceptions import InputError
 from enhg.representation import _blocks, scheduling
 from enhg.representation.solver import self_representation
 
@@ -261,3 +262,10 @@ def test_large_supports_store_unit_atoms(monkeypatch, explicit_rows):
     np.testing.assert_allclose(
         explicit.sparse_errors.toarray(), eliminated.sparse_errors.toarray(), atol=1e-6
     )
+
+
+def test_errors_of_too_many_features_are_refused():
+    """With the norm loss they are atoms, whose number squared are 800 GB here."""
+    X = np.random.default_rng(0).standard_normal((4, 450_000), dtype=np.float32)
+    with pytest.raises(InputError, match=r'error_weight must be None with loss="norm".*450000'):
+        self_representation(X, error_weight=1.0, loss="norm")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from enhg._checkpoint import Checkpoint, CheckpointLike, Computation, digest
+from enhg._memory import free_memory
 from enhg._progress import Progress, reporting
 from enhg._validation import (
     check_positive,
@@ -207,6 +208,14 @@ def _with_errors(blocks: BlockProblem, error_weight: float) -> BlockProblem:
     """The problem with sparse errors: eliminated, or as atoms of their own with the norm loss."""
     if blocks.problem.loss == "squared":
         return replace(blocks, error_weight=float(error_weight))
+    needed = blocks.atoms.shape[1] ** 2 * blocks.atoms.itemsize
+    if needed > (free := free_memory()):
+        raise InputError(
+            'error_weight must be None with loss="norm" and as many features as '
+            f"{blocks.atoms.shape[1]}, whose errors take {needed / 1e9:.3g} GB of "
+            f'{free / 1e9:.3g} GB that are free, got {error_weight}; use loss="squared"',
+            parameter="error_weight",
+        )
     atoms = with_unit_atoms(blocks.atoms, error_weight)
     counts = np.concatenate([blocks.counts, np.ones(atoms.shape[1])])
     return replace(blocks, atoms=atoms, counts=counts)
