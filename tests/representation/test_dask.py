@@ -312,6 +312,29 @@ def test_all_workers_killed(kind):
         assert len(done) == 12
 
 
+def test_workers_killed_before_a_result_is_fetched(monkeypatch):
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        client = cluster.get_client()
+        plain = self_representation(X, scheduler=client)
+        killed, done = [], []
+
+        def and_kill(futures, **options):
+            for number, future in enumerate(distributed.as_completed(futures, **options)):
+                if number == 3 and not killed:
+                    assert future.status == "finished"
+                    killed.extend(client.run(os.getpid).values())
+                    os.kill(killed[0], signal.SIGKILL)
+                yield future
+
+        monkeypatch.setattr(_dask, "as_completed", and_kill)
+        again = self_representation(X, scheduler=client, progress=lambda n, _: done.append(n))
+        assert equal(plain, again)
+        assert len(killed) == 1
+        assert len(done) == 12
+
+
 def test_checkpoint_of_workers(client, tmp_path):
     plain = self_representation(X, scheduler=client, checkpoint=tmp_path)
     for name in ("float32-3.npz", "float32-7.npz"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock, local
@@ -129,7 +130,8 @@ class DaskWorkers:
                     _check_workers(self.client)
                     known = set(self.client.ncores())
                 if future.status == "finished":
-                    yield index, future.result()
+                    with suppress(CancelledError):  # lost with its worker before it was fetched
+                        yield index, future.result()
                 elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
                     future.result()  # which raises
                 future.release()
