@@ -80,7 +80,7 @@ def test_better_methods_are_named(page):
     uneven = section(page, "Uneven classes")
     assert "larger AC on 1 of 2 data sets" in uneven
     assert "- faces A: 0.750, `enhg` 0.700" in uneven
-    assert "largest AC of all methods on 1 of them" in uneven
+    assert "largest AC of all methods on 1 of the 2" in uneven
     assert "2 of 3 estimates are within 10%" in uneven
     many = section(page, "Many labels")
     assert "| faces A | 0.800 | LabelSpreading 0.700 | logistic regression 0.650 |" in many

@@ -125,7 +125,7 @@ def elastic_net_path(
 ) -> ElasticNetPath:
     r"""Compute the elastic net solutions of one sample for all l1 penalties (LARS-EN).
 
-    For every l1 penalty α from maxⱼ \|xⱼᵀxᵢ\|, where z = 0, down to `alpha_min`, this solves
+    For every l1 penalty α from maxⱼ |xⱼᵀxᵢ|, where z = 0, down to `alpha_min`, this solves
 
         minimize over z:   ½‖xᵢ − Σⱼ zⱼ xⱼ‖² + α‖z‖₁ + (ridge/2)‖z‖²
 
