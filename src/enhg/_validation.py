@@ -368,10 +368,11 @@ def real_vector(values: Any, name: str, length: int) -> NDArray:
 
 
 def real_matrix(values: Any, name: str) -> Any:
-    """Return a matrix, sparse or not; require real numbers and valid indices."""
+    """Return a matrix in float64 or bool, sparse or not; require real numbers, valid indices."""
     array = _matrix(values, name)
     _require_valid_indices(array, name)
-    return array
+    # Sums of duplicates overflow small integers, and SciPy knows no float16.
+    return array if array.dtype == bool else array.astype(np.float64, copy=False)
 
 
 def real_csr(values: Any, name: str, *, copy: bool = False) -> sparse.csr_array:
