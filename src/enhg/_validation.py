@@ -72,7 +72,8 @@ def check_samples(
         )
     except (TypeError, ValueError, OverflowError) as error:
         # scikit-learn demands a TypeError of sparse matrices and of objects.
-        if isinstance(error, TypeError) and not hasattr(X, "iloc"):
+        demanded = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind == "O")
+        if isinstance(error, TypeError) and demanded:
             raise
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
@@ -233,6 +234,10 @@ def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
         X = as_numpy(X, "X", "X")  # of which scikit-learn would not find the number of features
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
+    except TypeError as error:
+        raise InputError(
+            f"X must have column names that are all text, or none that are: {error}", parameter="X"
+        ) from error
     except ValueError as error:
         requirement = "X must have the features of fit"
         expected, given = getattr(estimator, "n_features_in_", None), np.shape(X)[1]
