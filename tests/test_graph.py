@@ -108,3 +108,17 @@ def test_what_is_not_a_graph(adjacency, message):
 def test_what_is_not_a_sparse_graph(adjacency, message):
     with pytest.raises(InputError, match=message):
         Graph(sparse.csr_array(adjacency))
+
+
+@pytest.mark.parametrize(
+    ("incidence", "message"),
+    [
+        ([[1, 0, 1], [1, 0, 0], [0, 0, 1]], "got 0 vertices and a membership of 1"),
+        ([[1, 1], [1, 1], [0, 1]], "got 3 vertices"),
+        ([[0.5], [1]], "one or two vertices with a membership of 1"),
+    ],
+)
+def test_what_are_not_the_ends_of_edges(incidence, message):
+    matrix = sparse.csr_array(np.array(incidence, float))
+    with pytest.raises(InputError, match=message):
+        Graph.from_incidence(matrix, np.ones(matrix.shape[1]))

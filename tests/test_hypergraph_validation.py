@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 
 from enhg.exceptions import InputError
+from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph
+from enhg.interchange import from_scipy
 
 
 class TestValidation:
@@ -162,3 +164,12 @@ def test_memberships_of_edges_are_numbers():
 def test_sparse_weights(weights):
     with pytest.raises(InputError, match="weights must be a dense array, got a sparse one"):
         Hypergraph([[1.0]], weights=weights)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.float32])
+def test_sums_of_duplicates_do_not_overflow_their_type(dtype):
+    thrice = sparse.coo_array((np.array([100] * 3, dtype), ([0] * 3, [0] * 3)), shape=(1, 1))
+    expected = np.array([[300.0]])
+    assert Hypergraph(thrice) == Hypergraph(expected)
+    assert from_scipy(thrice).hypergraph == Hypergraph(expected)
+    assert Graph(thrice) == Graph(sparse.csr_array(expected))

@@ -383,6 +383,11 @@ def test_explicit_zeros_of_scipy_are_no_incidences():
     assert interchange.from_scipy(cancelled, drop_empty=True).vertex_names == [0, 2]
 
 
+def test_half_precision_of_scipy():
+    incidence = np.array([[1, 0.5]], np.float16)  # of which SciPy makes no sparse matrix
+    assert interchange.from_scipy(incidence).hypergraph == Hypergraph([[1, 0.5]])
+
+
 def test_sparse_weights_of_scipy():
     with pytest.raises(InputError, match="weights must be a dense array, got a sparse one"):
         interchange.from_scipy([[1.0]], sparse.coo_array([1.0]))

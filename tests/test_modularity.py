@@ -170,6 +170,13 @@ def test_wrong_labels(labels):
         modularity(random_hypergraph(0), labels)
 
 
+def test_clusters_may_have_any_numbers():
+    hypergraph, labels = random_hypergraph(0), np.array([0, 0, 1, 1, 1, 2, 2, 0])
+    far = np.array([2**63 + 5, 10**12, 7], np.uint64)[labels]
+    assert modularity(hypergraph, far) == pytest.approx(modularity(hypergraph, labels))
+    assert step_information(hypergraph, far) == pytest.approx(step_information(hypergraph, labels))
+
+
 def test_wrong_parameters():
     with pytest.raises(InputError, match="resolution"):
         maximize_modularity(random_hypergraph(0), resolution=0)

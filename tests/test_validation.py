@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from enhg import _validation
 from enhg._validation import (
     check_choice,
+    check_features,
     check_fraction,
     check_nonnegative,
     check_positive,
@@ -121,6 +123,19 @@ def test_tables_that_cannot_be_samples():
             check_samples(table)
 
 
+def test_column_of_embeddings_is_no_table():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="X must have 2 dimensions, samples × features, got dim 1"):
+        check_samples(pandas.Series([[1.0, 2.0], [3.0, 4.0]]))
+
+
+def test_names_of_columns_are_all_text_or_none():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame([[1.0, 2.0]], columns=["a", 1])
+    with pytest.raises(InputError, match="X must have column names that are all text, or none"):
+        check_features(BaseEstimator(), table, reset=True)
+
+
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[us]")
 DATES = {"date": DAYS, "duration": np.diff(DAYS, append=DAYS[:1])}
 
@@ -199,6 +214,8 @@ def test_float_samples_are_not_copied():
         ([[10**400]], "be an array of real numbers, got int too large to convert to float"),
         (np.array([[1, [2]]], object), "be an array of real numbers, got setting an array element"),
         (np.ones((2, 2), "m8[s]"), "hold real numbers, got dtype timedelta64"),
+        (np.zeros(2, [("a", "f8"), ("b", "f8")]), "have 2 dimensions, samples × features, got dim"),
+        (np.matrix([[1.0]]), "be an array of real numbers, got np.matrix is not supported"),
     ],
 )
 def test_unusable_samples(X, message):

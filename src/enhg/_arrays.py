@@ -62,7 +62,7 @@ def _refuse_dates(X: Any, name: str, parameter: str) -> None:
     dtypes = list(X.dtypes) if is_table else [getattr(X, "dtype", None)]
     kinds = [dtype for dtype in dtypes if _is_temporal(dtype)]
     if np.dtype(object) in dtypes:
-        objects = X.select_dtypes(object).to_numpy() if is_table else X
+        objects = np.asarray(X.select_dtypes(object) if is_table else X)
         kinds += [type(value).__name__ for value in objects.flat if isinstance(value, _DATES)]
     if kinds:
         raise InputError(

@@ -72,7 +72,8 @@ def check_samples(
         )
     except (TypeError, ValueError, OverflowError) as error:
         # scikit-learn demands a TypeError of sparse matrices and of objects.
-        if isinstance(error, TypeError) and not hasattr(X, "iloc"):
+        demanded = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind == "O")
+        if isinstance(error, TypeError) and demanded:
             raise
         message = _samples_message(X, name, min_samples, str(error).partition("\n")[0])
         raise InputError(message, parameter=parameter or name) from error
@@ -233,6 +234,10 @@ def check_features(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
         X = as_numpy(X, "X", "X")  # of which scikit-learn would not find the number of features
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
+    except TypeError as error:
+        raise InputError(
+            f"X must have column names that are all text, or none that are: {error}", parameter="X"
+        ) from error
     except ValueError as error:
         requirement = "X must have the features of fit"
         expected, given = getattr(estimator, "n_features_in_", None), np.shape(X)[1]
@@ -368,10 +373,11 @@ def real_vector(values: Any, name: str, length: int) -> NDArray:
 
 
 def real_matrix(values: Any, name: str) -> Any:
-    """Return a matrix, sparse or not; require real numbers and valid indices."""
+    """Return a matrix in float64 or bool, sparse or not; require real numbers, valid indices."""
     array = _matrix(values, name)
     _require_valid_indices(array, name)
-    return array
+    # Sums of duplicates overflow small integers, and SciPy knows no float16.
+    return array if array.dtype == bool else array.astype(np.float64, copy=False)
 
 
 def real_csr(values: Any, name: str, *, copy: bool = False) -> sparse.csr_array:

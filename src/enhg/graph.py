@@ -103,10 +103,12 @@ class Graph(ImmutableGraph):
     def from_incidence(cls, incidence: sparse.csr_array, weights: NDArray[np.float64]) -> Self:
         """Make a graph from the ends of its edges; weights of edges with the same ends add up."""
         members = np.bincount(incidence.indices, minlength=incidence.shape[1])
-        if (members > 2).any() or (incidence.data != 1).any():
+        wrong = np.flatnonzero((members < 1) | (members > 2))
+        if wrong.size or (incidence.data != 1).any():
             raise InputError(
                 "edges of a graph must have one or two vertices with a membership of 1, got "
-                f"{members.max()} vertices and a membership of {incidence.data.max()}",
+                f"{members[wrong[0]] if wrong.size else members.max()} vertices and a membership "
+                f"of {incidence.data.max(initial=0)}",
                 parameter="incidence",
             )
         by_edge = incidence.tocsc()

@@ -456,7 +456,10 @@ def _merge(
 
 
 def checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
-    """Return labels as an array; require one whole number of 0 or more for each vertex."""
+    """Return labels numbered from 0; require one whole number of 0 or more for each vertex.
+
+    Memory that depends on the largest label does not then depend on how clusters are numbered.
+    """
     given = np.asarray(labels)
     if given.shape != (graph.n_vertices,) or given.dtype.kind not in "iu" or given.min() < 0:
         raise InputError(
@@ -464,4 +467,4 @@ def checked_labels(labels: ArrayLike, graph: GraphLike) -> NDArray:
             f"vertices, got shape {given.shape} and dtype {given.dtype}",
             parameter="labels",
         )
-    return given
+    return _numbered(given)

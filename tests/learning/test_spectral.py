@@ -115,6 +115,18 @@ def test_all_eigenvalues_but_one_are_equal(count):
     np.testing.assert_allclose(products, np.eye(count), atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [2, 3, 10])
+@pytest.mark.parametrize("n", [31, 50, 94, 200])
+def test_all_eigenvalues_but_two_are_equal(n, count):
+    """On a star LAPACK's solver of some eigenvalues returns fewer than were requested."""
+    star = Hypergraph.from_edges([[0, leaf] for leaf in range(1, n)])
+    spectrum = top_eigenpairs(star, count)
+    np.testing.assert_allclose(spectrum.eigenvalues, [1, *np.full(count - 1, 0.5)], atol=1e-12)
+    assert spectrum.residuals.max() < 1e-12
+    products = spectrum.eigenvectors.T @ spectrum.eigenvectors
+    np.testing.assert_allclose(products, np.eye(count), atol=1e-12)
+
+
 def test_dense_and_filtered_agree(monkeypatch):
     hypergraph = random_hypergraph(300, seed=2)
     dense = top_eigenpairs(hypergraph, 12)

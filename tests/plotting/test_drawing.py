@@ -11,7 +11,16 @@ import pytest
 from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 
-from enhg import ClusterCount, ElasticNetHypergraph, Graph, InputError, elastic_net_path
+from enhg import (
+    ClusterCount,
+    ElasticNetHypergraph,
+    Graph,
+    HypergraphClustering,
+    InputError,
+    KNNHypergraph,
+    elastic_net_path,
+)
+from enhg.learning.spectral import Spectrum
 from enhg.plotting import (
     plot_cluster_count,
     plot_clusters,
@@ -130,6 +139,31 @@ WRONG = {
     "graph": (
         lambda: plot_incidence(Graph(np.ones((3, 3)))),
         "hypergraph must be a Hypergraph, got a Graph",
+    ),
+    "flat image alone": (lambda: plot_image(IMAGES[0].ravel()), r"image must be .*, got \(24,\)"),
+    "learner": (
+        lambda: plot_hyperedge(HypergraphClustering(structure=STRUCTURE), 3, (6, 4)),
+        "structure must be an ElasticNetHypergraph, got a HypergraphClustering; that of a fitted",
+    ),
+    "structure without coefficients": (
+        lambda: plot_reconstructions(KNNHypergraph().fit(IMAGES.reshape(30, -1)), [3], (6, 4)),
+        "source must be an ElasticNetHypergraph, got a KNNHypergraph",
+    ),
+    "no estimate": (
+        lambda: plot_cluster_count(HypergraphClustering(3).fit(IMAGES[:, 0]).cluster_count_),
+        'count must be a ClusterCount, got None; a clustering has one with n_clusters="auto"',
+    ),
+    "row of a sparse array": (
+        lambda: plot_coefficients(STRUCTURE.representation_.coefficients[[3]]),
+        r"coefficients must be an array of 1 dimension, got a csr_array of shape \(1, 30\)",
+    ),
+    "several rows of coefficients": (
+        lambda: plot_coefficients(np.eye(3)),
+        r"coefficients must be an array of 1 dimension, got a ndarray of shape \(3, 3\)",
+    ),
+    "spectrum": (
+        lambda: plot_spectrum(Spectrum(np.ones(1), np.ones((3, 1)), np.zeros(1))),
+        "eigenvalues must hold real numbers, got dtype object",
     ),
     "unfitted": (lambda: plot_reconstructions(ElasticNetHypergraph(), [0], (6, 4)), "not fitted"),
 }

@@ -312,12 +312,13 @@ def _dense(graph: GraphLike, deflation: _Deflation, count: int) -> tuple[NDArray
     def shifted() -> NDArray:
         return graph.theta_dense() - 3 * deflation.projector()
 
-    n = graph.n_vertices
-    try:
+    n, eigenvalues = graph.n_vertices, np.empty(0)
+    with suppress(LinAlgError):
         eigenvalues, eigenvectors = eigh(
             shifted(), subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False
         )
-    except LinAlgError:  # of relatively robust representations, where many eigenvalues are equal
+    # Where many eigenvalues are equal, relatively robust representations fail or miss some.
+    if len(eigenvalues) < count:
         eigenvalues, eigenvectors = eigh(
             shifted(), driver="evd", overwrite_a=True, check_finite=False
         )

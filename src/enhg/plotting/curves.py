@@ -16,6 +16,7 @@ from enhg.plotting._drawing import (
     MARKERS,
     check_one_per_sample,
     check_rows,
+    check_vector,
     coded,
     counted,
     given_or_new,
@@ -104,7 +105,7 @@ def plot_spectrum(
     >>> model = HypergraphClustering(3, random_state=0).fit(X)
     >>> ax = plot_spectrum(model.spectrum_.eigenvalues, model.n_clusters_)
     """
-    values = np.asarray(eigenvalues, dtype=float)
+    values = check_vector("eigenvalues", eigenvalues)
     ax = given_or_new(ax, (6, 4))
     ax.plot(np.arange(1, len(values) + 1), values, "o-", color=COLORS[0], ms=4, lw=1)
     if n_clusters is not None:
@@ -129,7 +130,7 @@ def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     count : ClusterCount
-        For example `HypergraphClustering.cluster_count_`.
+        For example `HypergraphClustering.cluster_count_`, with ``n_clusters="auto"``.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -140,6 +141,12 @@ def plot_cluster_count(count: ClusterCount, *, ax: Axes | None = None) -> Axes:
     >>> graph = GaussianGraph(bandwidth=0.1, preprocessing="none").fit(X).graph_
     >>> ax = plot_cluster_count(count_clusters(graph, random_state=0))
     """
+    if not isinstance(count, ClusterCount):
+        raise InputError(
+            f"count must be a ClusterCount, got {count!r}; a clustering has one with "
+            'n_clusters="auto"',
+            parameter="count",
+        )
     ax = given_or_new(ax, (6, 4))
     ax.bar(np.arange(1, len(count.scores) + 1), count.scores, color="#d0d4d8")
     named = {"estimate": (count.n_clusters, COLORS[0]), "runner-up": (count.runner_up, COLORS[1])}
@@ -232,7 +239,7 @@ def plot_coefficients(
     --------
     >>> ax = plot_coefficients([0, 0.5, 0.1, 0, -0.2], threshold=0.15, group=slice(1, 3))
     """
-    z = np.asarray(coefficients, dtype=float)
+    z = check_vector("coefficients", coefficients)
     ax = given_or_new(ax, (8, 2.6))
     if group is not None:
         ax.axvspan(group.start - 0.5, group.stop - 0.5, color="#eeeeee", lw=0)

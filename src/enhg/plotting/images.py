@@ -43,8 +43,13 @@ def plot_image(image: ArrayLike, *, ax: Axes | None = None) -> Axes:
     --------
     >>> ax = plot_image([[0, 1], [1, 0]])
     """
+    pixels = np.asarray(image)
+    if pixels.ndim != 2 and pixels.shape[2:] not in ((3,), (4,)):
+        raise InputError(
+            f"image must be of shape (height, width), got {pixels.shape}", parameter="image"
+        )
     ax = given_or_new(ax, (2, 2))
-    ax.imshow(np.asarray(image), cmap="gray")
+    ax.imshow(pixels, cmap="gray")
     ax.set_axis_off()
     return ax
 
@@ -281,7 +286,7 @@ def plot_reconstructions(
     if isinstance(source, Representation):
         X, relative = source.samples, source.relative_residuals
     else:
-        check_is_fitted(source)
+        _check_structure("source", source)
         X, relative = source.samples_, source.relative_residuals_
     rows = check_rows("samples", samples, len(X))
     _check_shape(image_shape, X.shape[1])
@@ -399,6 +404,16 @@ def _check_shape(image_shape: tuple[int, ...], n_features: int) -> None:
 def _check_images(
     structure: ElasticNetHypergraph, sample: int, image_shape: tuple[int, ...]
 ) -> None:
-    check_is_fitted(structure)
+    _check_structure("structure", structure)
     check_rows("sample", sample, len(structure.samples_))
     _check_shape(image_shape, structure.n_features_in_)
+
+
+def _check_structure(name: str, structure: ElasticNetHypergraph) -> None:
+    if not hasattr(structure, "reconstruct"):
+        raise InputError(
+            f"{name} must be an ElasticNetHypergraph, got a {type(structure).__name__}; that of a "
+            "fitted learner is its structure_",
+            parameter=name,
+        )
+    check_is_fitted(structure)

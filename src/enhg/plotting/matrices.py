@@ -12,6 +12,7 @@ from sklearn.metrics import confusion_matrix
 from sklearn.metrics.cluster import contingency_matrix
 
 from enhg._label_arrays import complete_labels, require_comparable
+from enhg._validation import real_csr
 from enhg.exceptions import InputError
 from enhg.hypergraph import Hypergraph
 from enhg.plotting._drawing import COLORS, check_one_per_sample, coded, given_or_new
@@ -50,7 +51,7 @@ def plot_coefficient_matrix(
     >>> structure = ElasticNetHypergraph().fit(X)
     >>> ax = plot_coefficient_matrix(structure.representation_.coefficients, y)
     """
-    Z = abs(sparse.csr_array(coefficients))
+    Z = abs(real_csr(coefficients, "coefficients"))
     largest = Z.max(axis=1).toarray().ravel()
     Z = sparse.diags_array(1 / np.where(largest > 0, largest, 1)) @ Z
     if labels is not None:
