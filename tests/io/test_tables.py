@@ -58,7 +58,8 @@ def test_csv_text_labels_and_number_features(tmp_path, write_csv):
         (["01", "1"], ["01", "1"]),
         (["1", "1.0"], ["1", "1.0"]),
         (["+1", "-1"], ["+1", "-1"]),
-        (["0.5", "0"], [0.5, 0]),
+        (["1.10", "2"], ["1.10", "2"]),
+        (["1.5", ""], ["1.5", ""]),
     ],
 )
 def test_csv_labels_that_are_numbers(tmp_path, cells, labels, write_csv):
