@@ -103,6 +103,11 @@ class GivenLabels:
                 )
         return np.array(labels, dtype=np.str_)
 
+    def named(self, names: Sequence[str], labels: list[str]) -> GivenLabels:
+        """The same with a label for each of some names, in place of labels in an order."""
+        lines = list(range(1, len(names) + 1))
+        return replace(self, labels=labels, names=[*names], lines=lines, maybe_headed=False)
+
     def _by_order(self, count: int) -> list[str]:
         labels = self.labels[self.maybe_headed and len(self.labels) > count :]
         while len(labels) > count and not labels[-1]:
