@@ -114,12 +114,14 @@ def read_rows(path: Path) -> Iterator[_Row]:
         delimiter = _delimiter(start)
         stream.seek(0)
         reader = csv.reader(_lines(path, stream), delimiter=delimiter, strict=True)
+        first = 1  # line of a row that may have several
         try:
             for cells in reader:
                 yield reader.line_num, cells
+                first = reader.line_num + 1
         except csv.Error as error:
             raise InputError(
-                f"{path}: line {reader.line_num}: cannot be split into cells ({error}); a cell "
+                f"{path}: line {first}: cannot be split into cells ({error}); a cell "
                 "that starts with a quotation mark must end with one, and those within be doubled"
             ) from error
 
