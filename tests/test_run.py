@@ -109,6 +109,8 @@ def test_record_of_a_prediction(samples, classifier):
     assert run.scores.accuracy == np.mean(prediction.labels == Y.astype(str))
     assert sum(group.size for group in run.groups) == 150 - run.n_unreached
     assert list(label_table(run)) == ["name", "label", "confidence", "outlier"]
+    padded = replace(samples, labels=np.char.zfill(Y.astype(str), 2))
+    assert record_prediction(padded, classifier, prediction).scores == run.scores
 
 
 def test_only_samples_without_a_label_are_unreached(samples, clustering):

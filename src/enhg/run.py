@@ -21,6 +21,7 @@ from enhg.duplicates import DuplicateGroup, find_duplicates
 from enhg.exceptions import InputError
 from enhg.io import Samples, label_texts
 from enhg.io._base import Skipped
+from enhg.io.labels import spelled_alike
 from enhg.learning._base import Prediction
 from enhg.learning.classification import HypergraphClassifier
 from enhg.learning.clustering import HypergraphClustering
@@ -486,11 +487,10 @@ def _accuracy(
     true_labels: NDArray | None, labels: NDArray, counted: NDArray | Literal[True] = True
 ) -> Scores | None:
     truth, known = _known(true_labels, len(labels))
-    known = known & counted
-    if not known.any():
+    if not (known := known & counted).any():
         return None
-    hits = np.array(label_texts(labels))[known] == truth[known]
-    return Scores(int(known.sum()), accuracy=float(hits.mean()))
+    hits = np.array(spelled_alike(label_texts(labels), truth.tolist())) == truth
+    return Scores(int(known.sum()), accuracy=float(hits[known].mean()))
 
 
 def _known(true_labels: NDArray | None, n_samples: int) -> tuple[NDArray, NDArray]:

@@ -84,6 +84,14 @@ def test_checkpoint_folder(tmp_path, digits, run, fails):
     assert "got a folder with notes.txt (option --checkpoint)" in message
 
 
+@pytest.mark.parametrize("place", ["out", "out/parts"])
+def test_checkpoint_inside_of_the_results(tmp_path, digits, fails, place):
+    """After an interruption, the same command would find a folder of results that holds files."""
+    message = fails("cluster", digits, "-o", tmp_path / "out", "--checkpoint", tmp_path / place)
+    assert "must be outside of the folder of the results" in message
+    assert not (tmp_path / "out").exists()
+
+
 def test_classify_and_predict(tmp_path, digits, some_labels, run):
     for name in ("one", "two"):
         result = run(

@@ -139,6 +139,25 @@ def test_labels_of_images_that_cannot_be_read_are_left_out(tmp_path, pictures, c
     assert "at least two classes, got only 'y'" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["some.npy", "some.csv"])
+def test_labels_in_order_count_images_that_cannot_be_read(tmp_path, pictures, run, table, name):
+    (pictures / "a3.jpg").write_bytes(b"no image")
+    labels = [letter if i in "03" else "-1" for letter in "xyz" for i in "0123"]
+    if name.endswith(".npy"):
+        np.save(tmp_path / name, labels)
+    else:
+        (tmp_path / name).write_text("\n".join(labels))
+    out = tmp_path / "out"
+    result = run("classify", pictures, "--labels", tmp_path / name, "-o", out, *HOG)
+    assert result.exit_code == 0, result.output
+    assert "labels of images that could not be read are left out: 'a3.jpg'" in result.stderr
+    rows = table(out / "labels.csv")
+    assert right({row["name"]: row["label"] for row in rows})
+    assert [row["name"] for row in rows if row["given"] == "yes"] == [
+        "a0.jpg", "b0.jpg", "b3.jpg", "c0.jpg", "c3.jpg",
+    ]  # fmt: skip
+
+
 # --- refused before any image is read --------------------------------------------------------
 
 

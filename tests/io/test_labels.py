@@ -162,6 +162,33 @@ def test_labels_must_occur_in_the_truth(tmp_path, refuses, write_csv):
     )
 
 
+@pytest.mark.parametrize(
+    ("truth", "cells"),
+    [
+        (["1.0", "2.0"], ["1.0", "2.0"]),
+        (["1", "2"], ["1.0", "2.0"]),
+        ([1, 2], ["01", "02"]),
+        (["01", "02"], ["1", "2"]),
+        ([1, 2, 2.5], ["1", "2"]),
+    ],
+)
+def test_labels_are_spelled_as_the_truth(tmp_path, truth, cells, write_csv):
+    path = write_csv(tmp_path, f"name,label\na,{cells[0]}\nb,{cells[1]}\n")
+    names, truth = list("abc")[: len(truth)], np.array(truth)
+    assert read_labels(path, names, truth).tolist()[:2] == label_texts(truth)[:2]
+
+
+def test_labels_of_one_number_are_not_confused(tmp_path, refuses, write_csv):
+    path = write_csv(tmp_path, "name,label\na,1\nb,2\n")
+    refuses(lambda: read_labels(path, list("abc"), np.array(["01", "1.0", "2"])), "got '1'")
+
+
+@pytest.mark.parametrize("cells", [["1.10", "2.0"], ["3", "3.5"]])
+def test_fractions_are_kept_as_they_are_written(tmp_path, cells, write_csv):
+    path = write_csv(tmp_path, f"name,label\na,{cells[0]}\nb,{cells[1]}\n")
+    assert read_labels(path, ["a", "b"]).tolist() == cells
+
+
 @pytest.mark.parametrize("cells", [["1", "2"], ["1.0", "2.0"], ["01", "02"], ["1e20", "2e20"]])
 def test_labels_are_read_as_those_of_tables_are(tmp_path, cells, write_csv):
     rows = [f"{i},{i},{cells[i % 2]}\n" for i in range(4)]

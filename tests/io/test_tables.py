@@ -58,7 +58,8 @@ def test_csv_text_labels_and_number_features(tmp_path, write_csv):
         (["01", "1"], ["01", "1"]),
         (["1", "1.0"], ["1", "1.0"]),
         (["+1", "-1"], ["+1", "-1"]),
-        (["0.5", "0"], [0.5, 0]),
+        (["1.10", "2"], ["1.10", "2"]),
+        (["1.5", ""], ["1.5", ""]),
     ],
 )
 def test_csv_labels_that_are_numbers(tmp_path, cells, labels, write_csv):
@@ -203,7 +204,14 @@ def test_csv_whose_columns_pandas_has_headed(tmp_path, write_csv):
 )
 def test_an_open_quotation_mark_swallows_no_rows(tmp_path, text, refuses, write_csv):
     path = write_csv(tmp_path, text)
-    refuses(lambda: read_samples(path), str(path), ": line ", "quotation mark")
+    refuses(lambda: read_samples(path), f"{path}: line 3: ", "quotation mark")
+
+
+def test_an_open_quotation_mark_is_named_by_its_line(tmp_path, refuses, write_csv):
+    rows = [f"a{i},{i},x\n" for i in range(20_000)]
+    rows[100] = f'"{rows[100]}'
+    path = write_csv(tmp_path, "name,f,label\n" + "".join(rows))
+    refuses(lambda: read_samples(path), f"{path}: line 102: ", "quotation mark")
 
 
 def test_quoted_cells(tmp_path, write_csv):

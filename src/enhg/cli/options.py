@@ -315,8 +315,9 @@ CheckpointFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder for what is computed, which is kept. After an interruption the same command "
-        "goes on from it. If not given, runs of over a minute have one in OUT until they end.",
+        help="Folder outside of OUT for what is computed, which is kept. After an interruption the "
+        "same command goes on from it. If not given, runs of over a minute have one in OUT until "
+        "they end.",
     ),
 ]
 Dask = Annotated[

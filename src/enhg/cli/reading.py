@@ -222,7 +222,9 @@ def open_given(
     if reading.is_folder:  # what is wrong with the names is known before images are read
         skipped = [image.name for image in reading.listing.skipped]
         with warnings.catch_warnings(action="ignore"):
-            opened.match(reading.listing.names, None, skipped)
+            labels = opened.match(reading.listing.names, None, skipped)
+        if opened.names is None:  # in the order of all images, also those that cannot be read
+            opened = opened.named(reading.listing.names, labels.tolist())
     return lambda samples: opened.match(
         samples.names, samples.labels, [image.name for image in samples.skipped]
     )

@@ -178,6 +178,12 @@ def _resumable(
     from enhg.io.results import CHECKPOINT
 
     if folder is not None:
+        if resolved(folder).is_relative_to(resolved(out)):
+            raise InputError(
+                f"{folder}: must be outside of the folder of the results, {out}, which must be "
+                "empty for the same command to go on",
+                parameter="checkpoint",
+            )
         checkpoint = Checkpoint(folder)
     else:
         checkpoint = Checkpoint(out / CHECKPOINT, delay=_UNSAVED_SECONDS, replace=overwrite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 
 from enhg.io._texts import composed
@@ -15,26 +16,22 @@ class NameFinder:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._exact: dict[str, list[int]] = defaultdict(list)
-        self._paths = [PurePosixPath(composed(name)) for name in names]
-        self._tables: tuple[dict[str, list[int]], ...] = tuple(defaultdict(list) for _ in range(4))
-        for i, path in enumerate(self._paths):
-            self._exact[names[i]].append(i)
-            for table, key in zip(self._tables, _keys(path), strict=True):
-                table[key].append(i)
+        for i, name in enumerate(names):
+            self._exact[name].append(i)
+        self._parts = [PurePosixPath(composed(name)).parts for name in names]
+        self._tables: dict[tuple[bool, int], dict[tuple[str, ...], list[int]]] = {}
 
     def find(self, name: str) -> list[int]:
         """Every sample that `name` matches, in the first of these ways in which any does."""
         if name in self._exact:
             return self._exact[name]
-        path = _parsed(name)
-        whole, bare, base, stem = _keys(path)
-        for table, key in zip(
-            [self._tables[k] for k in (0, 1, 1, 2, 3, 3)],
-            (whole, whole, bare, base, base, stem),
-            strict=True,
-        ):
-            matches = [i for i in table.get(key, []) if self._folders_agree(i, path)]
-            if matches:
+        parts = _parsed(name).parts
+        ways = ((False, parts), (True, parts), (True, _bare(parts)))
+        for is_bare, wanted in ways:
+            if matches := self._table(is_bare, 0).get(wanted):
+                return matches
+        for is_bare, wanted in ways:
+            if matches := self._ending_alike(is_bare, wanted):
                 return matches
         return []
 
@@ -45,23 +42,34 @@ class NameFinder:
         """
         if name in self._exact:
             return ""
-        folders = _parsed(name).parts[:-1]
-        count = len(folders) + 1 - len(self._paths[i].parts)
-        return folders[count - 1].casefold() if count > 0 else ""
+        parts = _parsed(name).parts
+        count = len(parts) - len(self._parts[i])
+        return parts[count - 1].casefold() if count > 0 else ""
 
-    def _folders_agree(self, i: int, path: PurePosixPath) -> bool:
-        """Whether the folders of one path end with those of the other."""
-        ours, theirs = self._paths[i].parts[-2::-1], path.parts[-2::-1]
-        return all(a == b for a, b in zip(ours, theirs, strict=False))
+    def _ending_alike(self, is_bare: bool, parts: tuple[str, ...]) -> list[int]:
+        """Samples whose path ends with these parts, or is the end of them."""
+        longer = self._table(is_bare, len(parts)).get(parts, []) if parts else []
+        whole = self._table(is_bare, 0)
+        shorter = (whole.get(parts[-k:], []) for k in range(1, len(parts)))
+        return sorted(chain(longer, *shorter))
+
+    def _table(self, is_bare: bool, depth: int) -> dict[tuple[str, ...], list[int]]:
+        """Samples by the last `depth` parts of their paths, by all parts if it is 0."""
+        if (is_bare, depth) not in self._tables:
+            table = self._tables[is_bare, depth] = defaultdict(list)
+            for i, parts in enumerate(self._parts):
+                if len(parts) >= depth:
+                    table[(_bare(parts) if is_bare else parts)[-depth:]].append(i)
+        return self._tables[is_bare, depth]
 
 
 def _parsed(name: str) -> PurePosixPath:
     return PurePosixPath(composed(name.strip()).replace("\\", "/"))
 
 
-def _keys(path: PurePosixPath) -> tuple[str, str, str, str]:
-    """Path, path without extension, file name, file name without extension."""
-    return str(path), str(path.parent / _stem(path.name)), path.name, _stem(path.name)
+def _bare(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Parts of a path without the extension of an image."""
+    return (*parts[:-1], _stem(parts[-1])) if parts else parts
 
 
 def _stem(name: str) -> str:

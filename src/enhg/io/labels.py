@@ -93,13 +93,20 @@ class GivenLabels:
         labels = self._by_order(len(names)) if self.names is None else self._by_name(names, skipped)
         _check_classes(str(self.source), labels, self.min_classes)
         if truth is not None:
-            unknown = sorted(set(labels) - set(label_texts(np.asarray(truth))) - {""})
+            true_labels = label_texts(np.asarray(truth))
+            labels = spelled_alike(labels, true_labels)
+            unknown = sorted(set(labels) - {*true_labels, ""})
             if unknown:
                 raise InputError(
                     f"{self.source}: labels must occur among the true labels of the input, got "
                     f"{_some(unknown)}"
                 )
         return np.array(labels, dtype=np.str_)
+
+    def named(self, names: Sequence[str], labels: list[str]) -> GivenLabels:
+        """The same with a label for each of some names, in place of labels in an order."""
+        lines = list(range(1, len(names) + 1))
+        return replace(self, labels=labels, names=[*names], lines=lines, maybe_headed=False)
 
     def _by_order(self, count: int) -> list[str]:
         labels = self.labels[self.maybe_headed and len(self.labels) > count :]
@@ -359,6 +366,24 @@ def label_texts(labels: NDArray[Any]) -> list[str]:
     ['7', '']
     """
     return [_normalized(str(label)) for label in tidy_labels(labels).tolist()]
+
+
+def spelled_alike(labels: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Labels as others are written, if they are the same number as one of these.
+
+    >>> spelled_alike(["1", "2.0", "a", "3"], ["01", "2.0", "2", "A"])
+    ['01', '2.0', 'a', '3']
+    """
+    known = {*others}
+    spellings: dict[float | None, list[str]] = defaultdict(list)
+    for other in known:
+        if (number := number_in(other)) is not None:
+            spellings[number].append(other)
+    result = []
+    for label in labels:
+        same = [] if label in known else spellings.get(number_in(label), [])
+        result.append(same[0] if len(same) == 1 else label)
+    return result
 
 
 def means_unlabeled(label: str) -> bool:

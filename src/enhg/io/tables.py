@@ -114,12 +114,14 @@ def read_rows(path: Path) -> Iterator[_Row]:
         delimiter = _delimiter(start)
         stream.seek(0)
         reader = csv.reader(_lines(path, stream), delimiter=delimiter, strict=True)
+        first = 1  # line of a row that may have several
         try:
             for cells in reader:
                 yield reader.line_num, cells
+                first = reader.line_num + 1
         except csv.Error as error:
             raise InputError(
-                f"{path}: line {reader.line_num}: cannot be split into cells ({error}); a cell "
+                f"{path}: line {first}: cannot be split into cells ({error}); a cell "
                 "that starts with a quotation mark must end with one, and those within be doubled"
             ) from error
 
@@ -261,14 +263,18 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
 
 
 def cell_labels(path: Path, cells: list[str]) -> NDArray[Any]:
-    """Labels as numbers if all are, beside empty cells; else as text.
+    """Labels as numbers if all are whole ones, beside empty cells; else as text.
 
     They are text, too, where numbers would lose something: leading zeros and plus signs, the
     difference between two texts, digits of large numbers.
     """
     numbers = {text: number_in(text) for text in {*cells} - {""}}
     if (
-        all(number is not None and not abs(number) >= _MAX_WHOLE for number in numbers.values())
+        all(
+            number is not None and abs(number) < _MAX_WHOLE and number % 1 == 0
+            for number in numbers.values()
+            if number == number  # not NaN, which is a missing label
+        )
         and len({*numbers.values()}) == len(numbers)
         and not any(_CODE.match(text) for text in numbers)
     ):
