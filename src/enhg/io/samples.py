@@ -65,7 +65,7 @@ def read_samples(
           label, labels, class, target or, unless another is headed x, y, and the first, which
           holds the names when none of its cells is a number or when it is headed name, file, id,
           index or, as by pandas, nothing. Labels that are all whole numbers, or missing, are
-          numbers: 1.0 is the label 1. Others are text, also 01 and +1.
+          numbers: 1.0 and +1 are the label 1. Others are text, also 01.
         - ``.parquet``: a column of lists of numbers, all of one length, each a sample: the column
           `key`; else the one called as an array of ``.npz``; else the only one. Where there is no
           such column, every column is a feature. Labels and names are in columns headed as

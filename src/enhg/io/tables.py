@@ -47,7 +47,7 @@ _QUOTED = re.compile(rf"\$'((?:[^'\\]|{_ESCAPE.pattern})*)'")
 _LONG = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 _SHORT = {mark: letter for letter, mark in _LONG.items()}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_CODE = re.compile(r"\+|-?0\d")  # digits that mean more than their number
+_CODE = re.compile(r"[+-]?0\d")  # digits that mean more than their number
 
 
 @dataclass(frozen=True)
@@ -265,19 +265,14 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
 def cell_labels(path: Path, cells: list[str]) -> NDArray[Any]:
     """Labels as numbers if all are whole ones, beside empty cells; else as text.
 
-    They are text, too, where numbers would lose something: leading zeros and plus signs, the
-    difference between two texts, digits of large numbers.
+    They are text, too, where numbers would lose something: leading zeros, digits of large numbers.
     """
     numbers = {text: number_in(text) for text in {*cells} - {""}}
-    if (
-        all(
-            number is not None and abs(number) < _MAX_WHOLE and number % 1 == 0
-            for number in numbers.values()
-            if number == number  # not NaN, which is a missing label
-        )
-        and len({*numbers.values()}) == len(numbers)
-        and not any(_CODE.match(text) for text in numbers)
-    ):
+    if all(
+        number is not None and abs(number) < _MAX_WHOLE and number % 1 == 0
+        for number in numbers.values()
+        if number == number  # not NaN, which is a missing label
+    ) and not any(_CODE.match(text) for text in numbers):
         return tidy_labels(np.array([numbers.get(cell, np.nan) for cell in cells]))
     check_labels(cells, str(path))
     return np.array(cells)
