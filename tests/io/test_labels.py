@@ -183,6 +183,16 @@ def test_labels_of_one_number_are_not_confused(tmp_path, refuses, write_csv):
     refuses(lambda: read_labels(path, list("abc"), np.array(["01", "1.0", "2"])), "got '1'")
 
 
+def test_large_numbers_that_differ_are_different_classes(tmp_path, refuses, write_csv):
+    large, larger = "9007199254740992", "9007199254740993"  # equal in float64
+    path = write_csv(tmp_path, f"name,label\na,{large}\nb,{larger}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_labels(path, ["a", "b"]).tolist() == [large, larger]
+    path = write_csv(tmp_path, f"name,label\na,{large}\nb,7\n")
+    refuses(lambda: read_labels(path, ["a", "b"], np.array([larger, "7"])), f"got '{large}'")
+
+
 @pytest.mark.parametrize("cells", [["1.10", "2.0"], ["3", "3.5"]])
 def test_fractions_are_kept_as_they_are_written(tmp_path, cells, write_csv):
     path = write_csv(tmp_path, f"name,label\na,{cells[0]}\nb,{cells[1]}\n")

@@ -27,7 +27,7 @@ from enhg.io._headings import (
 from enhg.io._name_finder import NameFinder
 from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
-from enhg.io.tables import cell_labels, read_rows, unguarded
+from enhg.io.tables import MAX_WHOLE, cell_labels, read_rows, unguarded
 
 _UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
@@ -329,8 +329,14 @@ def _warn_alike(source: str, labels: Iterable[str]) -> None:
 
 def _same(text: str) -> str:
     """Text without differences of case, spaces, Unicode form and ways to write a number."""
-    number = number_in(text)
+    number = _exact_number(text)
     return "".join(folded(text).split()) if number is None else str(number)
+
+
+def _exact_number(text: str) -> float | None:
+    """The number in a text, unless other numbers are equal to it in float64."""
+    number = number_in(text)
+    return number if number is not None and abs(number) < MAX_WHOLE else None
 
 
 def _read_array(path: Path) -> list[str]:
@@ -377,11 +383,11 @@ def spelled_alike(labels: Iterable[str], others: Iterable[str]) -> list[str]:
     known = {*others}
     spellings: dict[float | None, list[str]] = defaultdict(list)
     for other in known:
-        if (number := number_in(other)) is not None:
+        if (number := _exact_number(other)) is not None:
             spellings[number].append(other)
     result = []
     for label in labels:
-        same = [] if label in known else spellings.get(number_in(label), [])
+        same = [] if label in known else spellings.get(_exact_number(label), [])
         result.append(same[0] if len(same) == 1 else label)
     return result
 

@@ -32,7 +32,7 @@ _Row = tuple[int, list[str]]
 
 _DELIMITERS = "\t;,"
 _CELL_BYTES = 250  # of a cell of the line that is read; measured, on one line of 3 000 000 cells
-_MAX_WHOLE = 2**53  # from here on, different whole numbers are equal in float64
+MAX_WHOLE = 2**53  # from here on, different whole numbers are equal in float64
 _NUMBER_BYTES = 16  # of a number, in its row and in the array of all
 
 # What spreadsheets run as a formula: also after spaces, and in full width.
@@ -269,7 +269,7 @@ def cell_labels(path: Path, cells: list[str]) -> NDArray[Any]:
     """
     numbers = {text: number_in(text) for text in {*cells} - {""}}
     if all(
-        number is not None and abs(number) < _MAX_WHOLE and number % 1 == 0
+        number is not None and abs(number) < MAX_WHOLE and number % 1 == 0
         for number in numbers.values()
         if number == number  # not NaN, which is a missing label
     ) and not any(_CODE.match(text) for text in numbers):
