@@ -63,6 +63,8 @@ DRAWN = {
     "curves": lambda ax: plot_curves({"a": ([0, 1, 10], [1, 2, 3])}, "x", "y", ax=ax),
     "comparison": lambda ax: plot_comparison({"a": [("K = 1", 0.5)]}, "a", "AC", ax=ax),
     "image": lambda ax: plot_image(IMAGES[0], ax=ax),
+    "image of one channel": lambda ax: plot_image(IMAGES[0][:, :, None], ax=ax),
+    "image of colors": lambda ax: plot_image(np.ones((6, 4, 3)), ax=ax),
 }
 
 

@@ -44,7 +44,7 @@ def plot_image(image: ArrayLike, *, ax: Axes | None = None) -> Axes:
     >>> ax = plot_image([[0, 1], [1, 0]])
     """
     pixels = np.asarray(image)
-    if pixels.ndim != 2 and pixels.shape[2:] not in ((3,), (4,)):
+    if pixels.ndim != 2 and pixels.shape[2:] not in ((1,), (3,), (4,)):
         raise InputError(
             f"image must be of shape (height, width), got {pixels.shape}", parameter="image"
         )
