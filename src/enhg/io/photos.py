@@ -75,8 +75,8 @@ def _read_photos(
 def _rows_of_images(names: Sequence[str], images: Sequence[str], folder: Path) -> list[int]:
     """The image of every sample, by name or else in order."""
     finder = NameFinder(images)
-    matches = (finder.find(name) for name in names)  # each may be of all images
-    rows = [match[0] for match in matches if len(match) == 1]
+    matches = {name: finder.find(name) for name in {*names}}  # each may be of all images
+    rows = [matches[name][0] for name in names if len(matches[name]) == 1]
     if len(rows) == len(set(rows)) == len(names):
         return rows
     numbered = all(name == str(row) for row, name in enumerate(names))
