@@ -214,6 +214,13 @@ def test_an_open_quotation_mark_is_named_by_its_line(tmp_path, refuses, write_cs
     refuses(lambda: read_samples(path), f"{path}: line 102: ", "quotation mark")
 
 
+@pytest.mark.parametrize("n_features", [2, 6000])
+def test_numbers_beside_spaces(tmp_path, n_features, refuses):
+    """As numpy.savetxt writes them by default."""
+    np.savetxt(tmp_path / "a.csv", np.ones((3, n_features)))
+    refuses(lambda: read_samples(tmp_path / "a.csv"), "separated by commas, semicolons or tabs")
+
+
 def test_quoted_cells(tmp_path, write_csv):
     text = '"name","f",label\n"a ""b"", c",1,"x"\n5" pipe,"2","two\nlines"\n'
     samples = read_samples(write_csv(tmp_path, text))
