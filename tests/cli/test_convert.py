@@ -67,7 +67,7 @@ def test_model_has_names_and_labels(tmp_path, clustered, run, read_valid_hif, ta
     assert hypergraph == Hypergraph.load(clustered / "hypergraph.npz")
     assert set(xgi.read_hif(tmp_path / "b.json").nodes) == {row["name"] for row in rows}
     result = run("convert", tmp_path / "b.json", tmp_path / "c.npz")
-    assert "their names are not kept" in result.stderr
+    assert "what they are called is not kept" in result.stderr
     assert Hypergraph.load(tmp_path / "c.npz") == hypergraph
 
 

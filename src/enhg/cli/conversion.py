@@ -124,7 +124,7 @@ def _read_hif(path: Path, drop_empty: bool, progress: Any) -> _Content:
     named, metadata = read_hif(path, drop_empty=drop_empty, progress=progress)
     if named.vertex_names != list(range(len(named.vertex_names))):
         warnings.warn(
-            f"{path}: vertices are numbered in the order of the file; their names are not kept",
+            f"{path}: vertices are numbered in its order; what they are called is not kept",
             stacklevel=2,
         )
     writer = metadata.get("enhg")
