@@ -88,12 +88,11 @@ def install(python: Path, *requirements: str) -> None:
 
 
 def files(folder: Path) -> set[str]:
-    """Files below a folder of the checkout, without those that Python and Numba leave."""
-    return {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    """Files below a folder of the checkout, without those that git ignores, such as the site."""
+    # In a container the checkout may belong to another user, which git refuses otherwise.
+    words = ("git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others")
+    listed = subprocess.check_output((*words, "--exclude-standard"), cwd=folder, text=True)
+    return set(listed.split("\0")) - {""}
 
 
 def build(temporary: Path) -> tuple[Path, Path]:
@@ -126,7 +125,9 @@ def check_files(wheel: Path, sdist: Path) -> None:
     if not {"METADATA", "entry_points.txt", "licenses/LICENSE"} <= metadata:
         raise SystemExit(f"the wheel must have the license and the program, got {metadata}")
     for folder in ("src", "tests", "docs", "examples", "experiments", "benchmarks"):
-        if missing := files(ROOT / folder) - files(sdist / folder):
+        if missing := {
+            name for name in files(ROOT / folder) if not (sdist / folder / name).exists()
+        }:
             raise SystemExit(f"not in the sdist: {folder}: {sorted(missing)}")
 
 
