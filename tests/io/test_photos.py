@@ -39,4 +39,5 @@ def test_names_that_match_all_images_take_no_longer():
             _rows_of_images(names, images, Path("images"))
         return perf_counter() - start
 
-    assert seconds(["image.png"] * n) < 8 * seconds(images)
+    distinct = min(seconds(images) for _ in range(3))
+    assert min(seconds(["image.png"] * n) for _ in range(3)) < 8 * distinct
