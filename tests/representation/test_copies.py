@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import cvxpy as cp
 import numpy as np
@@ -126,6 +127,17 @@ def test_all_samples_are_equal():
         Z = self_representation(X, gamma=9, lam=lam, loss=loss).coefficients.toarray()
         assert np.count_nonzero(Z) == 42
         assert not np.diagonal(Z).any()
+
+
+def test_memory_of_copies_is_that_of_the_result():
+    X = np.tile(samples(1, 5), (800, 1))
+    self_representation(X[:5])
+    tracemalloc.start()
+    Z = self_representation(X, memory_budget=2**20).coefficients
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert Z.nnz == 800 * 799
+    assert peak < 1.5 * (Z.data.nbytes + Z.indices.nbytes)
 
 
 def test_a_checkpoint_goes_on_and_progress_counts_all_samples(tmp_path, monkeypatch):

@@ -77,14 +77,25 @@ def expand(rows: SolvedRows, samples: Copies, atoms: Copies, *, excluded: bool) 
     wide.sort_indices()
     expanded = replace(rows, coefficients=wide).take(samples.places)
     if excluded:
-        expanded = replace(expanded, coefficients=_without_diagonal(expanded.coefficients))
+        _remove_own(expanded.coefficients, wide, samples.places)
     return expanded
 
 
-def _without_diagonal(Z: sparse.csr_array) -> sparse.csr_array:
-    """A square matrix without its diagonal."""
-    row_of = np.repeat(np.arange(Z.shape[0], dtype=Z.indices.dtype), np.diff(Z.indptr))
-    kept = Z.indices != row_of
-    sizes = np.bincount(row_of[kept], minlength=Z.shape[0])
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(Z.indptr.dtype)
-    return sparse.csr_array((Z.data[kept], Z.indices[kept], indptr), shape=Z.shape)
+def _remove_own(Z: sparse.csr_array, wide: sparse.csr_array, places: NDArray) -> None:
+    """Remove the coefficient of every sample for itself, in place: Z may be nearly full.
+
+    Parameters
+    ----------
+    Z : csr_array of shape (n_samples, n_samples)
+        ``wide[places]``.
+    wide : csr_array of shape (n_distinct, n_samples)
+        With sorted indices.
+    places : ndarray of int of shape (n_samples,)
+    """
+    n_distinct, n = wide.shape
+    entries = np.repeat(np.arange(n_distinct) * n, np.diff(wide.indptr)) + wide.indices
+    own = places * n + np.arange(n)
+    at = np.searchsorted(entries, own)
+    there = np.append(entries, -1)[at] == own
+    Z.data[(Z.indptr[:-1] + at - wide.indptr[places])[there]] = 0
+    Z.eliminate_zeros()
