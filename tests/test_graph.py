@@ -113,9 +113,9 @@ def test_what_is_not_a_sparse_graph(adjacency, message):
 @pytest.mark.parametrize(
     ("incidence", "message"),
     [
-        ([[1, 0, 1], [1, 0, 0], [0, 0, 1]], "got 0 vertices and a membership of 1"),
-        ([[1, 1], [1, 1], [0, 1]], "got 3 vertices"),
-        ([[0.5], [1]], "one or two vertices with a membership of 1"),
+        ([[1, 0, 1], [1, 0, 0], [0, 0, 1]], "one or two vertices, got 0"),
+        ([[1, 1], [1, 1], [0, 1]], "one or two vertices, got 3"),
+        ([[0.5], [1]], "edges of a graph must have memberships of 1, got 0.5"),
     ],
 )
 def test_what_are_not_the_ends_of_edges(incidence, message):

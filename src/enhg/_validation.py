@@ -360,12 +360,14 @@ def real_array(values: Any, name: str) -> Any:
     return array
 
 
-def real_vector(values: Any, name: str, length: int) -> NDArray:
-    """Return `values` as an array of shape (length,); require real numbers."""
+def real_vector(values: Any, name: str, length: int | None = None) -> NDArray:
+    """Return `values` as an array of shape (length,), or of any length; require real numbers."""
     array = real_array(values, name)
     if sparse.issparse(array):
         raise InputError(f"{name} must be a dense array, got a sparse one", parameter=name)
-    if array.shape != (length,):
+    if length is None and array.ndim != 1:
+        raise InputError(f"{name} must have 1 dimension, got shape {array.shape}", parameter=name)
+    if length is not None and array.shape != (length,):
         raise InputError(
             f"{name} must have shape ({length},), got shape {array.shape}", parameter=name
         )

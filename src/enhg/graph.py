@@ -104,11 +104,14 @@ class Graph(ImmutableGraph):
         """Make a graph from the ends of its edges; weights of edges with the same ends add up."""
         members = np.bincount(incidence.indices, minlength=incidence.shape[1])
         wrong = np.flatnonzero((members < 1) | (members > 2))
-        if wrong.size or (incidence.data != 1).any():
+        if wrong.size:
             raise InputError(
-                "edges of a graph must have one or two vertices with a membership of 1, got "
-                f"{members[wrong[0]] if wrong.size else members.max()} vertices and a membership "
-                f"of {incidence.data.max(initial=0)}",
+                f"edges of a graph must have one or two vertices, got {members[wrong[0]]}",
+                parameter="incidence",
+            )
+        if (others := incidence.data[incidence.data != 1]).size:
+            raise InputError(
+                f"edges of a graph must have memberships of 1, got {others[0]}",
                 parameter="incidence",
             )
         by_edge = incidence.tocsc()

@@ -75,8 +75,12 @@ def _read_photos(
 def _rows_of_images(names: Sequence[str], images: Sequence[str], folder: Path) -> list[int]:
     """The image of every sample, by name or else in order."""
     finder = NameFinder(images)
-    matches = {name: finder.find(name) for name in {*names}}  # each may be of all images
-    rows = [matches[name][0] for name in names if len(matches[name]) == 1]
+    only = {}
+    for name in {*names}:
+        match = finder.find(name)  # may be of all images, and is not kept
+        if len(match) == 1:
+            only[name] = match[0]
+    rows = [only[name] for name in names if name in only]
     if len(rows) == len(set(rows)) == len(names):
         return rows
     numbered = all(name == str(row) for row, name in enumerate(names))

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from enhg._label_arrays import is_unknown
 from enhg._optional import require
-from enhg._validation import real_array
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -87,18 +85,6 @@ def check_one_per_sample(name: str, values: ArrayLike, n_samples: int) -> NDArra
             parameter=name,
         )
     return array
-
-
-def check_vector(name: str, values: ArrayLike) -> NDArray:
-    """The values as a dense array of one dimension."""
-    array = real_array(values, name)
-    if sparse.issparse(array) or array.ndim != 1:
-        raise InputError(
-            f"{name} must be an array of 1 dimension, got a {type(array).__name__} of shape "
-            f"{array.shape}",
-            parameter=name,
-        )
-    return np.asarray(array, dtype=float)
 
 
 def coded(values: ArrayLike) -> tuple[NDArray, NDArray]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enhg._validation import check_samples, real_array
+from enhg._validation import check_samples, real_array, real_vector
 from enhg.exceptions import InputError
 from enhg.learning.cluster_count import ClusterCount
 from enhg.plotting._drawing import (
@@ -16,7 +16,6 @@ from enhg.plotting._drawing import (
     MARKERS,
     check_one_per_sample,
     check_rows,
-    check_vector,
     coded,
     counted,
     given_or_new,
@@ -105,7 +104,7 @@ def plot_spectrum(
     >>> model = HypergraphClustering(3, random_state=0).fit(X)
     >>> ax = plot_spectrum(model.spectrum_.eigenvalues, model.n_clusters_)
     """
-    values = check_vector("eigenvalues", eigenvalues)
+    values = real_vector(eigenvalues, "eigenvalues").astype(float)
     ax = given_or_new(ax, (6, 4))
     ax.plot(np.arange(1, len(values) + 1), values, "o-", color=COLORS[0], ms=4, lw=1)
     if n_clusters is not None:
@@ -239,7 +238,7 @@ def plot_coefficients(
     --------
     >>> ax = plot_coefficients([0, 0.5, 0.1, 0, -0.2], threshold=0.15, group=slice(1, 3))
     """
-    z = check_vector("coefficients", coefficients)
+    z = real_vector(coefficients, "coefficients").astype(float)
     ax = given_or_new(ax, (8, 2.6))
     if group is not None:
         ax.axvspan(group.start - 0.5, group.stop - 0.5, color="#eeeeee", lw=0)

@@ -130,8 +130,12 @@ class DaskWorkers:
                     _check_workers(self.client)
                     known = set(self.client.ncores())
                 if future.status == "finished":
-                    with suppress(CancelledError):  # lost with its worker before it was fetched
-                        yield index, future.result()
+                    try:
+                        rows = future.result()
+                    except CancelledError:  # lost with its worker before it was fetched
+                        pass
+                    else:
+                        yield index, rows
                 elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
                     future.result()  # which raises
                 future.release()
