@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -75,6 +77,21 @@ def test_every_public_name_has_an_example(extensions):
         if callable(value := listing.load(name)) and ">>>" not in (value.__doc__ or "")
     ]
     assert missing == []
+
+
+def test_the_site_shows_what_docstrings_say_of_properties(extensions):
+    """numpydoc lists a property with the first sentence of its own docstring."""
+    listing = extensions["listing"]
+    differing = []
+    for value in map(listing.load, itertools.chain(*listing.sections().values())):
+        attributes = (inspect.getdoc(value) or "").partition("\nAttributes\n")[2]
+        for name, text in re.findall(r"^(\w+) : .*\n((?: {4}.*\n)*)", attributes, re.MULTILINE):
+            member = getattr(value, name, None)
+            if isinstance(member, property) and text:
+                first = inspect.getdoc(member).partition("\n\n")[0]
+                if " ".join(text.split()) != " ".join(first.split()):
+                    differing.append(f"{value.__name__}.{name}")
+    assert differing == []
 
 
 def test_names_in_docstrings_are_resolved(extensions):

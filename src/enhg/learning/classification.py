@@ -145,9 +145,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
     representation_ : Representation
         Of the structure, if it has one.
     spectrum_ : Spectrum
-        The largest eigenpairs of Θ, computed on first access; zero on components that are too
-        small for a class. Of more than 100 000 samples, approximate ones, as those of
-        `HypergraphClustering`.
+        The largest eigenpairs of Θ, computed on first access.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         If X is a table whose column names are strings.
@@ -358,7 +356,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def spectrum_(self) -> Spectrum:
-        """The largest eigenpairs of Θ, computed on first access."""
+        """The largest eigenpairs of Θ, computed on first access.
+
+        They are zero on components that are too small for a class. Of more than 100 000 samples,
+        they are approximate ones, as those of `HypergraphClustering`.
+        """
         check_is_fitted(self)
         if self._spectrum is None:
             k = len(self.classes_)

@@ -147,10 +147,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
         max(1 − d₁/d₂, 0), with d₁ the distance of a sample to the center of its cluster and d₂ to
         the nearest other center; 1 for a single cluster, 0 for `fragments_`.
     fragments_ : ndarray of bool of shape (n_samples,)
-        The samples in connected components that are too small for a cluster, which are left out of
-        the spectrum and of k-means: components of fewer than 0.1·n/k samples, and single samples if
-        there are more components than clusters; with ``n_clusters="auto"``, components of fewer
-        than √n/2 samples.
+        Mask of the samples in connected components that are too small for a cluster.
     spectrum_ : Spectrum
         The largest eigenpairs of Θ; zero on components that are too small for a cluster. Of more
         than 100 000 samples, approximate ones, whose `residuals` say how good they are.
@@ -273,7 +270,12 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
 
     @property
     def fragments_(self) -> NDArray[np.bool_]:
-        """Mask of the samples in connected components that are too small for a cluster."""
+        """Mask of the samples in connected components that are too small for a cluster.
+
+        They are left out of the spectrum and of k-means: components of fewer than 0.1·n/k samples,
+        and single samples if there are more components than clusters; with ``n_clusters="auto"``,
+        components of fewer than √n/2 samples. Of a single cluster there are none.
+        """
         check_is_fitted(self)
         if self.n_clusters_ == 1:
             return np.zeros(self.graph_.n_vertices, bool)

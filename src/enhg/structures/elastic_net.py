@@ -69,7 +69,7 @@ class ElasticNetHypergraph(RepresentationHypergraph):
     member_coefficients_ : csr_array of shape (n_samples, n_samples)
         Row i stores zᵢⱼ of every member j ≠ i of the hyperedges of sample i.
     relative_residuals_ : ndarray of shape (n_samples,)
-        ‖xᵢ − Σⱼ zᵢⱼxⱼ‖/‖xᵢ‖ of the preprocessed samples, computed when first used.
+        ‖xᵢ − Σⱼ zᵢⱼxⱼ‖/‖xᵢ‖ of the preprocessed samples.
     outlier_scores_ : ndarray of shape (n_samples,)
         sᵢ = 1 − max(cᵢ, min(1, maxₖ |xᵢₖ|/(γₑ‖xᵢ‖))),   cᵢ = max_{j∈Eᵢ} |cos(xᵢ, xⱼ)|
 
