@@ -182,7 +182,7 @@ def test_summary_of_a_prediction():
     )
     rows = dict(summary.rows(run))
     assert rows["samples"] == "3 of 64 features, from x.npy"
-    assert rows["clusters"] == "2, of 1 (0), 2 (1) samples"
+    assert rows["clusters"] == "2, of 1 (cluster 0), 2 (cluster 1) samples"
     assert not {"details", "score", "disputed", "unreached"} & set(rows)
 
 

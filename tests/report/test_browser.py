@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,12 @@ def test_opens_and_fits(opened, width, digits, text):
     assert browser.execute_script(wide) == 0
     browser.find_element("css selector", ".thumb").click()
     assert browser.execute_script(wide) == 0
+
+
+def test_one_image(opened, digits, predicted, written, text, tmp_path):
+    samples = replace(digits.samples, X=digits.samples.X[:1], names=["new.png"], labels=None)
+    browser = opened(path=written(tmp_path / "one.html", predicted(samples, digits)))
+    assert text(browser, "#figures").split("\n")[:4] == ["image", "1", "clusters", "4"]
 
 
 def test_panel_shows_the_hyperedge(opened, digits, text):

@@ -268,11 +268,10 @@ def _sizes_text(run: Run) -> str:
         if min(sizes) == max(sizes):
             return f"{counted(sizes[0], _noun(run))} each"
         return f"{min(sizes)} to {max(sizes)} {nouns}"
-    named = run.kind == "predict"
-    texts = [
-        f"{group.size} ({printable(group.name)})" if named else f"{group.size}"
-        for group in run.groups
-    ]
+    texts = [str(size) for size in sizes]
+    if run.kind == "predict":  # groups of a model, some of which may be empty
+        kind = "cluster " if run.grouping == "cluster" else ""
+        texts = [f"{group.size} ({kind}{printable(group.name)})" for group in run.groups]
     return f"{', '.join(texts)} {nouns}"
 
 

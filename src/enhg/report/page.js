@@ -91,15 +91,16 @@ function showResults() {
 function showFigures() {
   const figure = (value, text, link = null) => $("figures").append(make("div", {}, make("dt", {}, text),
     make("dd", {}, link && value !== "0" ? make("a", { href: link }, value) : value)));
-  figure(number(data.total), `${noun}s`);
-  figure(number(namedGroups().length), groupNouns, "#groups");
+  figure(number(data.total), data.total === 1 ? noun : `${noun}s`);
+  figure(number(namedGroups().length), namedGroups().length === 1 ? groupNoun : groupNouns, "#groups");
   for (const [kind, value] of data.scores) {
     if (kind === "NMI") continue;
     figure(percent(value), `in the right ${groupNoun}`, "#confusion");
   }
   figure(number(data.lowConfidence), "to check", "#review");
   figure(number(data.outliers), "unusual", "#outliers-title");
-  if (data.duplicates.length) figure(number(data.duplicates.length), "groups of copies", "#duplicates");
+  if (data.duplicates.length) figure(number(data.duplicates.length),
+    data.duplicates.length === 1 ? "group of copies" : "groups of copies", "#duplicates");
   if (data.skipped.length) figure(number(data.skipped.length), "not read", "#skipped");
 }
 
