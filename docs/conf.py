@@ -102,6 +102,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,  # methods of a class before the page is scrolled to it
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "back_to_top_button": False,
