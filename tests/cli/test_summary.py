@@ -1,6 +1,7 @@
 """The record of a run in words and as JSON."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,3 +240,17 @@ def test_json_of_a_classification_with_suggestions():
     assert (figures["given"], figures["disputed"]) == (2, 1)
     assert figures["suggestions"] == ["b"]
     assert "ac" not in figures
+
+
+def test_every_field_of_the_json_is_documented():
+    spreading, scores = (
+        Spreading({"diffusion": 1.0}, 2, 1),
+        Scores(1, ac=1.0, accuracy=0.25, nmi=0.5),
+    )
+    run = replace(CLUSTERED, spreading=spreading, scores=scores, suggestions=("b",))
+    page = Path(__file__).parents[2] / "docs" / "guide" / "folder.md"
+    section = (
+        page.read_text(encoding="utf-8").partition("## Results as JSON")[2].partition("## ")[0]
+    )
+    documented = re.findall("`(.+?)`", "".join(re.findall(r"^(\|.*?\|)", section, re.MULTILINE)))
+    assert set(documented) == {*summary.to_json(run, []), "classes"}
