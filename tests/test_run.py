@@ -127,7 +127,7 @@ def test_suggestions(samples, clustering, classifier):
     run = add_suggestions(record_clustering(samples, clustering), clustering, 3)
     assert run.suggestions == tuple(NAMES[row] for row in clustering.suggest(3))
     run = record_classification(samples, classifier)
-    with pytest.warns(UserWarning, match="only 100 samples are unlabeled: 100 suggestions"):
+    with pytest.warns(UserWarning, match="are to be suggested: 100 in place of 101"):
         run = add_suggestions(run, classifier, 101)
     assert set(run.suggestions) == {NAMES[i] for i in np.flatnonzero(GIVEN == "")}
 

@@ -356,7 +356,7 @@ def add_suggestions(run: Run, model: Model, n: int) -> Run:
     unlabeled = run.input.n_samples if given is None else int((~given).sum())
     if n > unlabeled:
         warnings.warn(
-            f"only {unlabeled} samples are unlabeled: {unlabeled} suggestions in place of {n}",
+            f"fewer samples are unlabeled than are to be suggested: {unlabeled} in place of {n}",
             stacklevel=2,
         )
     rows = model.suggest(min(n, unlabeled)).tolist() if unlabeled else []

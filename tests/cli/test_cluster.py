@@ -228,7 +228,7 @@ def test_suggestions(tmp_path, digits, some_labels, run, table):
     assert result.exit_code == 0, result.output
     rows = table(tmp_path / "b" / "suggestions.csv")
     assert len(rows) == 81  # all that have no label
-    assert "only 81 samples are unlabeled: 81 suggestions in place of 99" in result.stderr
+    assert "are unlabeled than are to be suggested: 81 in place of 99" in result.stderr
     assert all(int(row["name"]) % 10 for row in rows)
 
 

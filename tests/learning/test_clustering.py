@@ -155,7 +155,7 @@ def test_fragments_do_not_take_the_place_of_clusters(method):
     model = HypergraphClustering(2, structure=graph, method=method, random_state=0)
     with pytest.warns(
         UserWarning,
-        match=r"10 connected components, .* 18 of the samples are in components too small",
+        match=r"10 connected components, .* too small for a cluster \(18 of 78\)",
     ):
         model.fit(np.zeros((78, 1)))
     assert clustering_accuracy(np.repeat([0, 1], 30), model.labels_[:60]) == 1
@@ -170,7 +170,8 @@ def test_fragments_do_not_take_the_place_of_clusters(method):
 def test_blank_images_do_not_take_the_place_of_clusters(union_of_subspaces, blanks):
     X, y = union_of_subspaces(0, n_subspaces=4, per_subspace=40)
     model = HypergraphClustering(4, random_state=0)
-    with pytest.warns(UserWarning, match="too small for a cluster"):
+    text = rf"too small for a cluster \({blanks} of {len(y) + blanks}\)"
+    with pytest.warns(UserWarning, match=text):
         model.fit(np.vstack([X, np.zeros((blanks, X.shape[1]))]))
     assert clustering_accuracy(y, model.labels_[: len(y)]) == 1
     assert not model.confidence_[len(y) :].any()

@@ -42,7 +42,7 @@ def warn_of_components(graph: GraphLike, n_clusters: int, small: NDArray[np.bool
     consequence, more = "some clusters join several of them", ""
     if small.any():
         consequence = (
-            f"{int(small.sum())} of the samples are in components too small for a cluster, and "
+            f"samples in components too small for a cluster ({int(small.sum())} of {len(small)}) "
             "are assigned to the nearest center with confidence 0"
         )
     if components > n_clusters:
