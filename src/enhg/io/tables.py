@@ -261,8 +261,11 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
     )
     raise InputError(
         f"{path}: row {line}, column {column}: must be a number, got "
-        + (f"'{cell}'" if cell.strip() else "an empty cell")
-        + "; a column of labels must be headed 'label'"
+        + (
+            f"'{cell}'; a column of labels must be headed 'label'"
+            if cell.strip()
+            else "an empty cell"
+        )
     )
 
 
