@@ -25,8 +25,8 @@ COMMANDS = (
 )  # fmt: skip
 # Parameters whose names are words of plain sentences.
 WORDS = {
-    "center", "certificate", "eigenvalues", "features", "gap", "left", "mean", "name", "other",
-    "reliable", "representation", "samples", "small",
+    "center", "certificate", "eigenvalues", "features", "gap", "graph", "left", "mean", "name",
+    "other", "reliable", "representation", "samples", "small",
 }  # fmt: skip
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 

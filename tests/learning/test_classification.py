@@ -173,7 +173,7 @@ def test_components_without_a_label_are_reported(y, mark, class_balance):
     with pytest.warns(UserWarning, match="no label reaches 4 of 10 samples, which are") as caught:
         model = on(THREE_COMPONENTS, class_balance=class_balance).fit(TEN, y)
     text = str(caught[0].message)
-    assert ": rows 6, 7, 8 and 1 more; label some of them or link every sample to more" in text
+    assert text.endswith(": rows 6, 7, 8 and 1 more; label some of them")
     assert "alpha" not in text  # which does not connect what is separate
     assert model.unreached_.tolist() == [False] * 6 + [True] * 4
     assert model.transduction_[6:].tolist() == [mark] * 4

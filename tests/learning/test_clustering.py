@@ -1,5 +1,6 @@
 """Clustering on hypergraphs."""
 
+import re
 import warnings
 
 import numpy as np
@@ -13,7 +14,11 @@ from enhg import (
     Graph,
     HyperedgeRule,
     Hypergraph,
+    HypergraphClassifier,
     HypergraphClustering,
+    KNNHypergraph,
+    L1Graph,
+    LaplacianEigenmapGraph,
     Representation,
     clustering_accuracy,
 )
@@ -136,13 +141,44 @@ def test_more_components_than_clusters(method, k):
         UserWarning, match=f"5 connected components, more than the {k} clusters"
     ) as caught:
         labels = model.fit_predict(np.zeros((14, 1)))
-    advice = str(caught[0].message)
-    assert "link every sample to more others (threshold of hyperedges of structure)" in advice
-    assert advice.endswith("raise gamma of structure, or raise n_clusters to at most 5")
+    assert str(caught[0].message).endswith("of them; raise n_clusters to at most 5")
     assert set(labels) == set(range(k))
     components = FIVE_COMPONENTS.connected_components()[1]
     for component in range(5):
         assert len(set(labels[components == component])) == 1
+
+
+LINK = "link every sample to more others"
+
+
+@pytest.mark.parametrize(
+    ("structure", "kind", "advice"),
+    [
+        (
+            ElasticNetHypergraph(),
+            "hypergraph",
+            f"{LINK} (threshold of hyperedges of structure), raise gamma of structure, or ",
+        ),
+        (KNNHypergraph(4), "hypergraph", f"{LINK} (n_neighbors of structure) or "),
+        (LaplacianEigenmapGraph(4), "graph", f"{LINK} (n_neighbors of structure) or "),
+        (L1Graph(), "graph", "raise gamma of structure or "),
+        (GaussianGraph(0.01), "graph", ""),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,
+)
+def test_advice_names_parameters_that_the_structure_has(structure, kind, advice):
+    X = np.kron(np.eye(3), np.ones((6, 4))) + 0.1 * np.random.default_rng(0).random((18, 12))
+    X[np.kron(np.eye(3), np.ones((6, 4))) == 0] = 0
+    structure.set_params(preprocessing="none")
+    expected = rf"^the {kind} has \d+ connected .*; {re.escape(advice)}raise n_clusters to at most"
+    with pytest.warns(UserWarning, match=expected):
+        HypergraphClustering(2, structure=structure, random_state=0).fit(X)
+    given = np.full(18, -1)
+    given[[0, 6]] = 0, 1
+    first = advice.split(", raise")[0].removesuffix(" or ")
+    expected = rf"; label some of them{re.escape(f' or {first}' if first else '')}$"
+    with pytest.warns(UserWarning, match=expected):
+        HypergraphClassifier(structure=structure).fit(X, given)
 
 
 @pytest.mark.parametrize("method", OF_GRAPHS)

@@ -1,5 +1,7 @@
 """`low_rank_representation` against its closed form, a convex solver and its duality gap."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -128,3 +130,14 @@ def test_zero_samples():
     result = low_rank_representation(np.zeros((4, 3)))
     np.testing.assert_array_equal(result.coefficients, 0)
     assert result.gap == 0
+
+
+def test_a_zero_sample_among_others(X):
+    """Its residual has no direction; no division by its length overflows."""
+    noise = 0.01 * np.random.default_rng(1).normal(size=X.shape)
+    samples = np.vstack([X + noise, np.zeros(15)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = low_rank_representation(samples, error_weight=8.0)
+    assert result.gap <= 1e-3
+    np.testing.assert_allclose(result.coefficients[-1], 0, atol=1e-12)

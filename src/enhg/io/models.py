@@ -77,7 +77,8 @@ def save_model(
     ----------
     model : HypergraphClustering or HypergraphClassifier
         Fitted on an `ElasticNetHypergraph` or `L1Hypergraph`, which can attach new samples. The
-        samples of `fit` are saved, as they were then.
+        samples of `fit` are saved, as they were then. Of the parameters, `random_state`,
+        `verbose`, `checkpoint`, `n_jobs` and `memory_budget` are not.
     path : path
         Used as given; no suffix is added.
     image_shape : tuple of int, optional

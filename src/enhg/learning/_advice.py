@@ -1,3 +1,27 @@
 """Advice that several warnings give."""
 
-MORE_MEMBERS = "link every sample to more others ({structure__hyperedges__threshold})"
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+
+_LINK = "link every sample to more others"
+MORE_MEMBERS = f"{_LINK} ({{structure__hyperedges__threshold}})"
+
+# By the parameter that a structure needs to have.
+_CONNECTING = {
+    "hyperedges": MORE_MEMBERS,
+    "n_neighbors": f"{_LINK} ({{structure__n_neighbors}})",
+    "n_members": f"{_LINK} ({{structure__n_members}})",
+    "gamma": "raise {structure__gamma}",
+}
+
+
+def connecting_advice(structure: object) -> list[str]:
+    """Changes of a structure that connect more samples; none of a given graph or hypergraph."""
+    if isinstance(structure, FrozenEstimator):
+        structure = structure.estimator
+    if not isinstance(structure, BaseEstimator):
+        return []
+    names = structure.get_params(deep=False)
+    return [advice for name, advice in _CONNECTING.items() if name in names]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from enhg._protocol import GraphLike
 from enhg.exceptions import Advised
-from enhg.learning._advice import MORE_MEMBERS
+from enhg.graph import Graph
+from enhg.learning._advice import connecting_advice
 from enhg.learning.cluster_count import ClusterCount
 
 
@@ -33,12 +34,14 @@ def warn_of_few_samples(n_different: int, n_clusters: int) -> None:
         warnings.warn(Advised(fact, "reduce {n_clusters}"), stacklevel=4)
 
 
-def warn_of_components(graph: GraphLike, n_clusters: int, small: NDArray[np.bool_]) -> None:
+def warn_of_components(
+    graph: GraphLike, structure: object, n_clusters: int, small: NDArray[np.bool_]
+) -> None:
     """Warn of fragments (`small`), and of more connected components than clusters."""
     components, _ = graph.connected_components()
     if n_clusters == 1 or not (small.any() or components > n_clusters):
         return
-    advice = [MORE_MEMBERS, "raise {structure__gamma}"]
+    advice = connecting_advice(structure)
     consequence, more = "some clusters join several of them", ""
     if small.any():
         consequence = (
@@ -48,9 +51,6 @@ def warn_of_components(graph: GraphLike, n_clusters: int, small: NDArray[np.bool
     if components > n_clusters:
         more = f", more than the {n_clusters} clusters"
         advice.append(f"raise {{n_clusters}} to at most {components}")
-    warnings.warn(
-        Advised(
-            f"the hypergraph has {components} connected components{more}: {consequence}", *advice
-        ),
-        stacklevel=4,
-    )
+    kind = "graph" if isinstance(graph, Graph) else "hypergraph"
+    fact = f"the {kind} has {components} connected components{more}: {consequence}"
+    warnings.warn(Advised(fact, *advice), stacklevel=4)

@@ -19,7 +19,7 @@ from enhg._protocol import GraphLike
 from enhg._threads import one_thread_in_libraries
 from enhg._validation import check_choice, check_fraction, check_rng, real_array
 from enhg.exceptions import Advised, InputError
-from enhg.learning._advice import MORE_MEMBERS
+from enhg.learning._advice import connecting_advice
 from enhg.learning._base import (
     Prediction,
     attach,
@@ -268,7 +268,7 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         rows = np.flatnonzero(self.unreached_)
         _, component = self.graph_.connected_components()
         separate = ~np.isin(component[rows], component[self.labeled_indices_])
-        advice = ["label some of them", MORE_MEMBERS]
+        advice = ["label some of them", *connecting_advice(self.structure_)[:1]]
         if not separate.all() and self.method_weights_.keys() != {"poisson"}:
             advice.append("increase {alpha}")
         why = ", which are not connected with any labeled one" if separate.all() else ""

@@ -300,7 +300,7 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
             if used.sum() < self.n_clusters_:
                 used = np.ones_like(used)
             warn_of_few_samples(len(np.unique(firsts)), self.n_clusters_)
-        warn_of_components(self.graph_, self.n_clusters_, self.fragments_)
+        warn_of_components(self.graph_, self.structure_, self.n_clusters_, self.fragments_)
         n_pairs, selected = n_eigenvectors_of(self.method, self.n_clusters_), coarse.select(used)
         computed = resumed(
             parts, "spectrum", rng,

@@ -230,7 +230,7 @@ def _penalty_factor(
 
 def _dual_value(Y: NDArray, target: NDArray, S: NDArray, error_weight: float) -> float:
     """Return ⟨Y, target⟩ with Y scaled down to a feasible dual solution."""
-    Y = Y * np.minimum(1, error_weight / np.maximum(_norms(Y), np.finfo(float).tiny))[:, None]
+    Y = Y * (error_weight / np.maximum(_norms(Y), error_weight))[:, None]
     spectral_norm = np.sqrt(max(np.linalg.eigvalsh((Y * S).T @ (Y * S))[-1], 0))
     return float((Y * target).sum() / max(1.0, spectral_norm))
 
