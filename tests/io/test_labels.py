@@ -183,6 +183,14 @@ def test_labels_of_one_number_are_not_confused(tmp_path, refuses, write_csv):
     refuses(lambda: read_labels(path, list("abc"), np.array(["01", "1.0", "2"])), "got '1'")
 
 
+def test_names_and_labels_in_one_cell_are_refused(tmp_path, refuses, write_csv):
+    path = write_csv(tmp_path, "b.png cat\na.png dog\n")
+    refuses(lambda: read_labels(path, ["x/a.png", "x/b.png"]), "got names and labels in one cell")
+    refuses(lambda: read_labels(path, ["a.png", "b.png", "c.png"]), "separated by commas")
+    path = write_csv(tmp_path, "2 rooms\n1 room\n2 rooms\n")
+    assert read_labels(path, ["0", "1", "2"]).tolist() == ["2 rooms", "1 room", "2 rooms"]
+
+
 def test_large_numbers_that_differ_are_different_classes(tmp_path, refuses, write_csv):
     large, larger = "9007199254740992", "9007199254740993"  # equal in float64
     path = write_csv(tmp_path, f"name,label\na,{large}\nb,{larger}\n")

@@ -31,7 +31,7 @@ from enhg.io._headings import (
 _Row = tuple[int, list[str]]
 
 _DELIMITERS = "\t;,"
-_SEPARATED = "cells must be separated by commas, semicolons or tabs"
+SEPARATED = "cells must be separated by commas, semicolons or tabs"
 _CELL_BYTES = 250  # of a cell of the line that is read; measured, on one line of 3 000 000 cells
 MAX_WHOLE = 2**53  # from here on, different whole numbers are equal in float64
 _NUMBER_BYTES = 16  # of a number, in its row and in the array of all
@@ -92,7 +92,7 @@ def read_table(path: Path) -> Samples:
         columns.insert(0, layout.lead)
     if X.shape[1] == 0:
         raise InputError(
-            f"{path}: must have a column of numbers for each feature, got none; {_SEPARATED}"
+            f"{path}: must have a column of numbers for each feature, got none; {SEPARATED}"
         )
     true_labels = None if layout.label is None else cell_labels(path, labels)
     feature_names = tuple(start[0][1][i].strip() for i in columns) if headed else None
@@ -124,7 +124,7 @@ def read_rows(path: Path) -> Iterator[_Row]:
                 first = reader.line_num + 1
         except csv.Error as error:
             raise InputError(
-                f"{path}: line {first}: cannot be split into cells ({error}); {_SEPARATED}, and "
+                f"{path}: line {first}: cannot be split into cells ({error}); {SEPARATED}, and "
                 "one that starts with a quotation mark must end with one, and those within be "
                 "doubled"
             ) from error
