@@ -83,6 +83,32 @@ def test_failures_leave_nothing_behind(tmp_path, digits, monkeypatch, error, cod
     assert list(home.iterdir()) == []
 
 
+def test_interrupted_when_the_results_are_complete(
+    tmp_path, digits, photos, monkeypatch, run, fails
+):
+    """What is printed at the end may take a while, such as what it imports."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    complete = "interrupted: the results are complete\n"
+    monkeypatch.setattr("enhg.cli.summary.rows", lambda _: [])
+    monkeypatch.setattr("enhg.cli.summary.files_row", interrupt)
+    result = run("cluster", digits, "-k", 3, "-o", out, "--quiet")
+    assert (result.exit_code, result.stderr) == (130, complete)
+    assert (out / "report.html").exists()
+    words = ("features", photos, "-o", tmp_path / "features.npz", "--features", "pixels")
+    assert fails(*words, code=130) == complete
+    assert (tmp_path / "features.npz").exists()
+    monkeypatch.setattr(Stages, "print_rows", interrupt)
+    words = ("convert", out / "hypergraph.npz", tmp_path / "a.json")
+    assert fails(*words, code=130) == complete
+    assert (tmp_path / "a.json").exists()
+    monkeypatch.setattr("enhg.cli.conversion.check_new_file", interrupt)
+    assert fails(*words, code=130) == "interrupted: no results were written\n"
+
+
 def test_advice_on_memory_names_options_of_the_command(tmp_path, digits, monkeypatch, run, fails):
     def fail(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")
