@@ -185,6 +185,11 @@ def test_out_is_a_link_to_itself(tmp_path, digits, run):
     assert "link to itself" in result.output
 
 
+def test_out_has_a_name_that_is_too_long(tmp_path, digits, fails):
+    message = fails("cluster", digits, "-k", 3, "-o", tmp_path / ("a" * 300))
+    assert message.endswith("aaa: File name too long\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_lines_of_progress_give_the_time_left(monkeypatch, capsys):
     seconds = 0.0
