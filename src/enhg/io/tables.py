@@ -48,6 +48,7 @@ _QUOTED = re.compile(rf"\$'((?:[^'\\]|{_ESCAPE.pattern})*)'")
 _LONG = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 _SHORT = {mark: letter for letter, mark in _LONG.items()}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _CODE = re.compile(r"[+-]?0\d")  # digits that mean more than their number
 
 
@@ -80,7 +81,7 @@ def read_table(path: Path) -> Samples:
             f"{path}: row {lines[0]} must have a name, got an empty cell; if it is a second row of "
             "headings, remove it"
         )
-    if layout.named or all(cell and number_in(cell) is None for cell in leads):
+    if layout.named or _are_names(leads):
         names = leads
     else:
         names = [str(row) for row in range(len(X))]
@@ -262,8 +263,14 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
     raise InputError(
         f"{path}: row {line}, column {column}: must be a number, got "
         + (f"'{cell}'" if cell.strip() else "an empty cell")
-        + "; a column of labels must be headed 'label'"
+        + "; a column of labels must be headed 'label', and a decimal mark must be a point"
     )
+
+
+def _are_names(cells: list[str]) -> bool:
+    """Whether all cells are text, and not all numbers with a decimal comma, which are refused."""
+    are_texts = all(cell and number_in(cell) is None for cell in cells)
+    return are_texts and not all(map(_DECIMAL_COMMA.fullmatch, cells))
 
 
 def cell_labels(path: Path, cells: list[str]) -> NDArray[Any]:
