@@ -106,6 +106,7 @@ def test_large_and_broken_numbers_stay_apart(array, texts):
         ("", ["at least two classes, got no label"]),
         (",\n,\n", ["at least two classes, got no label"]),
         ("img1.png,a\nimg2.png,a\n", ["at least two classes, got only 'a'"]),
+        ("img1.png,+1\nimg2.png,-1\n", ["got only '1'; -1 means unlabeled"]),
         ("file,person\nimg1.png,a\n", ["at least two classes, got only 'a'"]),
         ("a\nb\n", ["name and label, got 2 rows"]),
         ("a\nb\na\nb\na\nb\n", ["got 6 rows"]),

@@ -315,7 +315,7 @@ def _check_classes(source: str, labels: Iterable[str], least: int) -> None:
     if len(classes) < least:
         raise InputError(
             f"{source}: must hold labels of at least {'one class' if least == 1 else 'two classes'}"
-            ", got " + (f"only '{classes[0]}'" if classes else "no label")
+            ", got " + (f"only '{classes[0]}'; -1 means unlabeled" if classes else "no label")
         )
 
 
