@@ -109,6 +109,18 @@ def test_interrupted_when_the_results_are_complete(
     assert fails(*words, code=130) == "interrupted: no results were written\n"
 
 
+def test_warnings_of_what_is_imported_last_are_one_line(tmp_path, photos, monkeypatch, run):
+    """Such as that machine code cannot be kept, when the summary of `enhg features` is made."""
+
+    def warn(_):
+        warnings.warn("careful", stacklevel=2)
+        return []
+
+    monkeypatch.setattr("enhg.cli.summary.feature_rows", warn)
+    result = run("features", photos, "-o", tmp_path / "a.npz", "--features", "pixels")
+    assert (result.exit_code, result.stderr) == (0, "warning: careful\n")
+
+
 def test_advice_on_memory_names_options_of_the_command(tmp_path, digits, monkeypatch, run, fails):
     def fail(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")

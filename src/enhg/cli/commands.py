@@ -411,7 +411,9 @@ def write_features(
     say_results_are_complete()
     files = {out.name: "the features", reading.skipped_file(out).name: steps.FILES["skipped.csv"]}
     files_row = summary.files_row(out.parent, _written(out.parent, files))
-    stages.print_rows(*summary.feature_rows(samples), files_row)
+    with stages.warnings_shown():  # of what is imported
+        rows = summary.feature_rows(samples)
+    stages.print_rows(*rows, files_row)
 
 
 @app.command()
