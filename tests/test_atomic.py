@@ -56,6 +56,14 @@ def test_only_files_are_replaced(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
 
 
+def test_errors_of_writing_name_the_file(tmp_path):
+    """A full disk is found when a file is written, where Python does not name it."""
+    with pytest.raises(OSError, match="No space") as caught, atomic_file(tmp_path / "a"):
+        raise OSError(28, "No space left on device")
+    assert caught.value.filename == str(tmp_path / "a")
+    assert os.listdir(tmp_path) == []
+
+
 def test_only_files_of_processes_that_were_killed_are_removed(tmp_path, hold):
     process, name = hold(f"atomic_file(Path({str(tmp_path / 'target')!r}))")
     others = [".0123.tmp", ".x.tmp", "0" * 32 + ".tmp"]

@@ -61,7 +61,8 @@ def atomic_file(target: Path) -> Iterator[Path]:
             yield part
             part.replace(target)
     except OSError as error:
-        if str(error.filename) == str(part):
+        is_of_part = error.filename is None or str(error.filename) == str(part)
+        if is_of_part and error.errno is not None:
             raise type(error)(error.errno, error.strerror, str(target)) from error
         raise
     finally:

@@ -75,6 +75,8 @@ def resolved(path: str | os.PathLike[str]) -> Path:
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             os.stat(place)  # from Python 3.13 on, `resolve` does not raise
     except (OSError, RuntimeError) as error:
+        if isinstance(error, OSError) and error.errno != errno.ELOOP:  # such as a name too long
+            raise
         raise InputError(
             f"{os.fspath(path)}: must lead to a file or folder, got a link to itself"
         ) from error

@@ -59,6 +59,9 @@ def test_summary_of_a_clustering():
         "largest certificate inf\n3 hyperedges, 1 component",
     }
     assert list(rows)[-1] == "details"
+    part = replace(CLUSTERED, scores=Scores(2, ac=1.0, nmi=1.0))
+    score = dict(summary.rows(part))["score"]
+    assert score == "AC 1.000, NMI 1.000 on the 2 labeled images, against the labels in digits.npz"
 
 
 def test_summary_of_a_folder():

@@ -83,6 +83,44 @@ def test_failures_leave_nothing_behind(tmp_path, digits, monkeypatch, error, cod
     assert list(home.iterdir()) == []
 
 
+def test_interrupted_when_the_results_are_complete(
+    tmp_path, digits, photos, monkeypatch, run, fails
+):
+    """What is printed at the end may take a while, such as what it imports."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    complete = "interrupted: the results are complete\n"
+    monkeypatch.setattr("enhg.cli.summary.rows", lambda _: [])
+    monkeypatch.setattr("enhg.cli.summary.files_row", interrupt)
+    result = run("cluster", digits, "-k", 3, "-o", out, "--quiet")
+    assert (result.exit_code, result.stderr) == (130, complete)
+    assert (out / "report.html").exists()
+    words = ("features", photos, "-o", tmp_path / "features.npz", "--features", "pixels")
+    assert fails(*words, code=130) == complete
+    assert (tmp_path / "features.npz").exists()
+    monkeypatch.setattr(Stages, "print_rows", interrupt)
+    words = ("convert", out / "hypergraph.npz", tmp_path / "a.json")
+    assert fails(*words, code=130) == complete
+    assert (tmp_path / "a.json").exists()
+    monkeypatch.setattr("enhg.cli.conversion.check_new_file", interrupt)
+    assert fails(*words, code=130) == "interrupted: no results were written\n"
+
+
+def test_warnings_of_what_is_imported_last_are_one_line(tmp_path, photos, monkeypatch, run):
+    """Such as that machine code cannot be kept, when the summary of `enhg features` is made."""
+
+    def warn(_):
+        warnings.warn("careful", stacklevel=2)
+        return []
+
+    monkeypatch.setattr("enhg.cli.summary.feature_rows", warn)
+    result = run("features", photos, "-o", tmp_path / "a.npz", "--features", "pixels")
+    assert (result.exit_code, result.stderr) == (0, "warning: careful\n")
+
+
 def test_advice_on_memory_names_options_of_the_command(tmp_path, digits, monkeypatch, run, fails):
     def fail(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")
@@ -157,6 +195,11 @@ def test_out_is_a_link_to_itself(tmp_path, digits, run):
     result = run("cluster", digits, "-k", 3, "-o", tmp_path / "out")
     assert result.exit_code == 1
     assert "link to itself" in result.output
+
+
+def test_out_has_a_name_that_is_too_long(tmp_path, digits, fails):
+    message = fails("cluster", digits, "-k", 3, "-o", tmp_path / ("a" * 300))
+    assert message.endswith("aaa: File name too long\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -1,6 +1,9 @@
 """ONNX models of the user: layout, size, mean, std, output, and files that cannot be used."""
 
 import hashlib
+import os
+import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -45,6 +48,22 @@ def test_layouts_and_fixed_batches(small_model, tmp_path, images, dims, last):
     result = features(path, images, batch_size=2)
     assert result.dtype == np.float32
     np.testing.assert_allclose(result, expected(images), rtol=1e-4, atol=1e-5)
+
+
+def test_onnxruntime_collects_nothing_about_the_machine(small_model, tmp_path):
+    """It keeps what it collects in the home, until it is sent."""
+    path = small_model(tmp_path / "m.onnx", WEIGHT)
+    program = (
+        "import sys; from enhg.features import ImageFeatures; ImageFeatures(sys.argv[1]).fit()"
+    )
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run(
+        [sys.executable, "-c", program, str(path)], check=True,
+        env=environment | {"HOME": str(home), "XDG_CACHE_HOME": str(home)},
+    )  # fmt: skip
+    assert not [file for file in home.rglob("*") if "onnx" in file.name or "Microsoft" in file.name]
 
 
 def test_half_precision(small_model, tmp_path, images):

@@ -106,6 +106,7 @@ def test_large_and_broken_numbers_stay_apart(array, texts):
         ("", ["at least two classes, got no label"]),
         (",\n,\n", ["at least two classes, got no label"]),
         ("img1.png,a\nimg2.png,a\n", ["at least two classes, got only 'a'"]),
+        ("img1.png,+1\nimg2.png,-1\n", ["got only '1'; -1 means unlabeled"]),
         ("file,person\nimg1.png,a\n", ["at least two classes, got only 'a'"]),
         ("a\nb\n", ["name and label, got 2 rows"]),
         ("a\nb\na\nb\na\nb\n", ["got 6 rows"]),
@@ -181,6 +182,14 @@ def test_labels_are_spelled_as_the_truth(tmp_path, truth, cells, write_csv):
 def test_labels_of_one_number_are_not_confused(tmp_path, refuses, write_csv):
     path = write_csv(tmp_path, "name,label\na,1\nb,2\n")
     refuses(lambda: read_labels(path, list("abc"), np.array(["01", "1.0", "2"])), "got '1'")
+
+
+def test_names_and_labels_in_one_cell_are_refused(tmp_path, refuses, write_csv):
+    path = write_csv(tmp_path, "b.png cat\na.png dog\n")
+    refuses(lambda: read_labels(path, ["x/a.png", "x/b.png"]), "got names and labels in one cell")
+    refuses(lambda: read_labels(path, ["a.png", "b.png", "c.png"]), "separated by commas")
+    path = write_csv(tmp_path, "2 rooms\n1 room\n2 rooms\n")
+    assert read_labels(path, ["0", "1", "2"]).tolist() == ["2 rooms", "1 room", "2 rooms"]
 
 
 def test_large_numbers_that_differ_are_different_classes(tmp_path, refuses, write_csv):

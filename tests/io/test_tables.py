@@ -105,6 +105,8 @@ def test_csv_details(tmp_path, write_csv):
         ("1,x,3\n4,5,6\n", ["row 1", "column 2", "'x'"]),
         ("5.1,3.5,setosa\n4.9,3,setosa\n", ["row 1", "column 3", "setosa", "label"]),
         ("1;2\n1,5;2\n", ["row 2", "column 1", "'1,5'"]),
+        ("f;g\n1,5;2\n2,5;3\n", ["row 2", "column f", "'1,5'", "decimal mark must be a point"]),
+        ("f;g\n1,5;2,5\n2,5;3,5\n", ["row 1", "'g'", "decimal mark must be a point"]),
         ("1,2\n3,4,5\n", ["row 2 must have the 2 cells of the first row, got 3"]),
         ("1;2;3\n4;5\n", ["row 2 must have the 3 cells of the first row, got 2"]),
         ("a\nb\n", ["must have a column of numbers"]),

@@ -17,6 +17,7 @@ import typer
 
 import enhg
 from enhg.cli import conversion, demonstration, labeling, reading, steps, summary
+from enhg.cli.interruption import say_results_are_complete
 from enhg.cli.options import (
     Alpha,
     CheckpointFolder,
@@ -407,9 +408,12 @@ def write_features(
     reading.check_file(out, overwrite)
     samples = reading.read_features(stages, wanted)
     reading.write_features(out, samples)
+    say_results_are_complete()
     files = {out.name: "the features", reading.skipped_file(out).name: steps.FILES["skipped.csv"]}
     files_row = summary.files_row(out.parent, _written(out.parent, files))
-    stages.print_rows(*summary.feature_rows(samples), files_row)
+    with stages.warnings_shown():  # of what is imported
+        rows = summary.feature_rows(samples)
+    stages.print_rows(*rows, files_row)
 
 
 @app.command()
@@ -448,6 +452,7 @@ def demo(
         sort = demonstration.sort_photos if photos else demonstration.sort_digits
         rows = sort(stages, folder, seed)
         files = _written(folder, _DEMO_FILES)
+    say_results_are_complete()
     hint = f"open {out / 'report.html'}; for other images: enhg cluster --help"
     stages.print_rows(*rows, summary.files_row(out, files), ("next", hint))
 

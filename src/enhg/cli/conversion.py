@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
+from enhg.cli.interruption import say_results_are_complete
 from enhg.cli.options import Quiet
 from enhg.cli.reading import check_new_file
 from enhg.cli.terminal import Stages, errors_in_one_line, options_of
@@ -82,6 +83,7 @@ def convert(
                 out, vertex_names=content.names, vertex_attributes=content.attributes,
                 overwrite=overwrite, progress=progress,
             )  # fmt: skip
+    say_results_are_complete()
     stages.print_rows(("contents", repr(content.graph)), ("file", str(out)))
 
 

@@ -24,18 +24,16 @@ from enhg.exceptions import InputError
 
 _SECONDS_TO_END = 2.0
 _SECONDS_TO_RAISE = 0.05
-_MESSAGES = {
-    signal.SIGINT: "interrupted: no results were written",
-    signal.SIGTERM: "terminated: no results were written",
-}
+_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 _HANGUP = getattr(signal, "SIGHUP", None)  # of a terminal that is closed; not on Windows
 if _HANGUP is not None:
-    _MESSAGES[_HANGUP] = _MESSAGES[signal.SIGTERM]
+    _WORDS[_HANGUP] = _WORDS[signal.SIGTERM]
 
 _last_lines: list[Callable[[], None]] = []
 _hurried = Event()
 _received: list[signal.Signals] = []  # those that end the process
 _ending = Lock()
+_complete = Event()  # the results are in place
 
 
 class Terminated(KeyboardInterrupt):
@@ -73,6 +71,14 @@ def unhurried() -> Iterator[None]:
             _hurried.set()
 
 
+def say_results_are_complete(are_complete: bool = True) -> None:
+    """Set what the line of an interruption says from now on: at first, that there are none."""
+    if are_complete:
+        _complete.set()
+    else:
+        _complete.clear()
+
+
 @contextmanager
 def last_line(print_line: Callable[[], None]) -> Iterator[None]:
     """Call a function that prints a line if the block ends by Ctrl-C, SIGTERM or a failure."""
@@ -92,7 +98,12 @@ def last_line(print_line: Callable[[], None]) -> Iterator[None]:
 def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
     """The line of an interruption, and the exit status."""
     number = _number_of(error)
-    return _MESSAGES[number], 128 + number
+    return _message(number), 128 + number
+
+
+def _message(number: signal.Signals) -> str:
+    outcome = "the results are complete" if _complete.is_set() else "no results were written"
+    return f"{_WORDS[number]}: {outcome}"
 
 
 def _number_of(error: KeyboardInterrupt) -> signal.Signals:
@@ -145,7 +156,7 @@ def _interrupt_again(number: signal.Signals) -> None:
 
 def _watch(reading: int) -> None:
     while True:
-        for number in filter(_MESSAGES.__contains__, os.read(reading, 64)):
+        for number in filter(_WORDS.__contains__, os.read(reading, 64)):
             _receive(number)
             if _hurried.is_set():
                 sleep(_SECONDS_TO_END)
@@ -164,7 +175,7 @@ def _end(number: signal.Signals) -> None:
                 sys.stderr.write("\r\x1b[K\x1b[?25h")  # the bar that hides the cursor
             for print_line in _last_lines:
                 print_line()
-            sys.stderr.write(_MESSAGES[number] + "\n")
+            sys.stderr.write(_message(number) + "\n")
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(128 + number)

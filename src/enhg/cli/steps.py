@@ -16,7 +16,7 @@ from enhg._files import resolved
 from enhg._memory import require_memory
 from enhg._optional import require
 from enhg.cli import summary
-from enhg.cli.interruption import last_line
+from enhg.cli.interruption import last_line, say_results_are_complete
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -397,6 +397,7 @@ def print_results(stages: Stages, out: Path, run: Run, files: dict[str, str]) ->
     files : dict of str to str
         The files in it, with their descriptions.
     """
+    say_results_are_complete()
     run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
     stages.print_rows(*summary.rows(run), summary.files_row(out, files))
     stages.print_json(summary.to_json(run, [str(out / name) for name in files]))

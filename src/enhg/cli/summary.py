@@ -280,7 +280,9 @@ def _score_text(run: Run) -> str:
     assert scores is not None
     against = f"against the labels in {printable(Path(run.input.source).name)}"
     if scores.accuracy is None:
-        return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {against}"
+        labeled = counted(scores.n_scored, f"labeled {_noun(run)}")
+        part = "" if scores.n_scored == run.input.n_samples else f"on the {labeled}, "
+        return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {part}{against}"
     unlabeled = "" if run.spreading is None else "unlabeled "
     samples = counted(scores.n_scored, f"{unlabeled}{_noun(run)}")
     return f"accuracy {scores.accuracy:.3f} on the {samples}, {against}"

@@ -21,7 +21,7 @@ from typer.models import OptionInfo
 from enhg._optional import lacks_memory
 from enhg._progress import bar
 from enhg._text import escaped, printable
-from enhg.cli.interruption import end_in_order, message_of
+from enhg.cli.interruption import end_in_order, message_of, say_results_are_complete
 from enhg.exceptions import Advised, InputError, MissingDependencyError
 
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
@@ -35,6 +35,7 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
+        say_results_are_complete(False)
         try:
             command(*args, **options)
         except KeyboardInterrupt as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -254,6 +255,8 @@ class Network:
         return output
 
     def _start(self, model: Any, n_jobs: int | None) -> Any:
+        # Its import collects facts about the machine, keeps them in the home, and may send them.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         runtime = require("onnxruntime", "photos")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)

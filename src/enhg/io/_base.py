@@ -191,7 +191,9 @@ def as_matrix(array: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[int,
 
 def no_samples(where: str, shape: tuple[int, ...]) -> InputError:
     """Error for an array without values."""
-    return InputError(f"{where} must hold at least one sample, got {shape_text(shape)}")
+    return InputError(
+        f"{where} must hold at least one sample and one feature, got {shape_text(shape)}"
+    )
 
 
 def kept_dtype(dtype: np.dtype) -> np.dtype:

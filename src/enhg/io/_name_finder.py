@@ -63,6 +63,19 @@ class NameFinder:
         return self._tables[is_bare, depth]
 
 
+def begin_with_names(labels: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether each label begins with the name of another sample, and a space.
+
+    >>> begin_with_names(["b cat", "a dog"], ["a", "b"]), begin_with_names(["cat"], ["a"])
+    (True, False)
+    """
+    starts = {label.rpartition(" ")[0].strip() for label in labels}
+    if "" in starts or len(starts) < len(labels):
+        return False
+    finder = NameFinder(names)
+    return bool(starts) and all(map(finder.find, starts))
+
+
 def _parsed(name: str) -> PurePosixPath:
     return PurePosixPath(composed(name.strip()).replace("\\", "/"))
 

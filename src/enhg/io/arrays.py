@@ -175,7 +175,11 @@ def _find_labels(path: Path, entries: Entries, name: str) -> tuple[Entry | None,
 
 
 def _listing(entries: Entries) -> str:
-    shown = [f"{name} ({shape_text(e.shape)} {e.dtype})" for name, e in list(entries.items())[:8]]
+    shown = [
+        f"{name} ({shape_text(entry.shape)} {entry.dtype})" if entry.itemsize  # else never read
+        else f"{name} ({entry.dtype})"
+        for name, entry in list(entries.items())[:8]
+    ]  # fmt: skip
     more = ["…"] if len(entries) > len(shown) else []
     return ", ".join(shown + more) or "no arrays"
 

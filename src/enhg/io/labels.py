@@ -24,10 +24,10 @@ from enhg.io._headings import (
     NAME_PREFERENCE,
     number_in,
 )
-from enhg.io._name_finder import NameFinder
+from enhg.io._name_finder import NameFinder, begin_with_names
 from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
-from enhg.io.tables import MAX_WHOLE, cell_labels, read_rows, unguarded
+from enhg.io.tables import MAX_WHOLE, SEPARATED, cell_labels, read_rows, unguarded
 
 _UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
@@ -90,7 +90,7 @@ class GivenLabels:
             When the rows do not match the samples, a name is unknown or has two labels, or there
             are too few classes.
         """
-        labels = self._by_order(len(names)) if self.names is None else self._by_name(names, skipped)
+        labels = self._by_order(names) if self.names is None else self._by_name(names, skipped)
         _check_classes(str(self.source), labels, self.min_classes)
         if truth is not None:
             true_labels = label_texts(np.asarray(truth))
@@ -108,17 +108,23 @@ class GivenLabels:
         lines = list(range(1, len(names) + 1))
         return replace(self, labels=labels, names=[*names], lines=lines, maybe_headed=False)
 
-    def _by_order(self, count: int) -> list[str]:
+    def _by_order(self, names: Sequence[str]) -> list[str]:
+        count = len(names)
         labels = self.labels[self.maybe_headed and len(self.labels) > count :]
         while len(labels) > count and not labels[-1]:
             labels = labels[:-1]
         if len(labels) != count:
             raise InputError(
                 f"{self.source}: must hold one row for each of {count} samples, or two columns, "
-                f"name and label, got {len(labels)} rows"
+                f"name and label, got {len(labels)} rows; {SEPARATED}"
                 if self.lines
                 else f"{self.source}: must hold one label for each of {count} samples (-1 for "
                 f"unlabeled), got {len(labels)} labels"
+            )
+        if begin_with_names([label for label in labels if label], names):
+            raise InputError(
+                f"{self.source}: must hold one label for each sample, got names and labels in one "
+                f"cell, such as '{next(filter(None, labels))}'; {SEPARATED}"
             )
         return labels
 
@@ -309,7 +315,7 @@ def _check_classes(source: str, labels: Iterable[str], least: int) -> None:
     if len(classes) < least:
         raise InputError(
             f"{source}: must hold labels of at least {'one class' if least == 1 else 'two classes'}"
-            ", got " + (f"only '{classes[0]}'" if classes else "no label")
+            ", got " + (f"only '{classes[0]}'; -1 means unlabeled" if classes else "no label")
         )
 
 

@@ -31,9 +31,10 @@ from enhg.io._headings import (
 _Row = tuple[int, list[str]]
 
 _DELIMITERS = "\t;,"
-_SEPARATED = "cells must be separated by commas, semicolons or tabs"
+SEPARATED = "cells must be separated by commas, semicolons or tabs"
 _CELL_BYTES = 250  # of a cell of the line that is read; measured, on one line of 3 000 000 cells
 MAX_WHOLE = 2**53  # from here on, different whole numbers are equal in float64
+_ADVICE = "a column of labels must be headed 'label', and a decimal mark must be a point"
 _NUMBER_BYTES = 16  # of a number, in its row and in the array of all
 
 # What spreadsheets run as a formula: also after spaces, and in full width.
@@ -48,6 +49,7 @@ _QUOTED = re.compile(rf"\$'((?:[^'\\]|{_ESCAPE.pattern})*)'")
 _LONG = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 _SHORT = {mark: letter for letter, mark in _LONG.items()}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _CODE = re.compile(r"[+-]?0\d")  # digits that mean more than their number
 
 
@@ -80,7 +82,7 @@ def read_table(path: Path) -> Samples:
             f"{path}: row {lines[0]} must have a name, got an empty cell; if it is a second row of "
             "headings, remove it"
         )
-    if layout.named or all(cell and number_in(cell) is None for cell in leads):
+    if layout.named or _are_names(leads):
         names = leads
     else:
         names = [str(row) for row in range(len(X))]
@@ -92,7 +94,7 @@ def read_table(path: Path) -> Samples:
         columns.insert(0, layout.lead)
     if X.shape[1] == 0:
         raise InputError(
-            f"{path}: must have a column of numbers for each feature, got none; {_SEPARATED}"
+            f"{path}: must have a column of numbers for each feature, got none; {SEPARATED}"
         )
     true_labels = None if layout.label is None else cell_labels(path, labels)
     feature_names = tuple(start[0][1][i].strip() for i in columns) if headed else None
@@ -124,7 +126,7 @@ def read_rows(path: Path) -> Iterator[_Row]:
                 first = reader.line_num + 1
         except csv.Error as error:
             raise InputError(
-                f"{path}: line {first}: cannot be split into cells ({error}); {_SEPARATED}, and "
+                f"{path}: line {first}: cannot be split into cells ({error}); {SEPARATED}, and "
                 "one that starts with a quotation mark must end with one, and those within be "
                 "doubled"
             ) from error
@@ -261,12 +263,14 @@ def _numbers(path: Path, line: int, cells: list[str], heads: list[str]) -> NDArr
     )
     raise InputError(
         f"{path}: row {line}, column {column}: must be a number, got "
-        + (
-            f"'{cell}'; a column of labels must be headed 'label'"
-            if cell.strip()
-            else "an empty cell"
-        )
+        + (f"'{cell}'; {_ADVICE}" if cell.strip() else "an empty cell")
     )
+
+
+def _are_names(cells: list[str]) -> bool:
+    """Whether all cells are text, and not all numbers with a decimal comma, which are refused."""
+    are_texts = all(cell and number_in(cell) is None for cell in cells)
+    return are_texts and not all(map(_DECIMAL_COMMA.fullmatch, cells))
 
 
 def cell_labels(path: Path, cells: list[str]) -> NDArray[Any]:
