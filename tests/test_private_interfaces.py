@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,17 +16,22 @@ MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*
 PACKAGES = {"sklearn", "joblib", "numba", "scipy", "threadpoolctl"}
 # Packages within, without an underscore, that are not for users.
 INTERNAL = ("numba.core", "numba.np", "joblib.externals", "sklearn.externals")
-# The manual of Numba describes this one (Event API).
-DOCUMENTED = "numba.core.event"
+# The manual of Numba describes these (Event API; low-level extension API).
+DOCUMENTED = ("numba.core.event", "numba.core.cgutils")
+
+
+def is_within(dotted: str, names: Iterable[str]) -> bool:
+    return any(f"{dotted}.".startswith(f"{name}.") for name in names)
 
 
 def is_private(dotted: str) -> bool:
     """Whether a dotted name is of these packages and not for users."""
     root, *parts = dotted.split(".")
-    if root not in PACKAGES or f"{dotted}.".startswith(f"{DOCUMENTED}."):
+    if root not in PACKAGES or is_within(dotted, DOCUMENTED):
         return False
-    internal = any(f"{dotted}.".startswith(f"{name}.") for name in INTERNAL)
-    return internal or any(part.startswith("_") and not part.endswith("__") for part in parts)
+    return is_within(dotted, INTERNAL) or any(
+        part.startswith("_") and not part.endswith("__") for part in parts
+    )
 
 
 def private_names(*owners: object) -> set[str]:
@@ -81,12 +86,27 @@ def dotted_name(node: ast.AST, bound: dict[str, str]) -> str | None:
     return ".".join([bound[node.id], *reversed(parts)])
 
 
+def private_options(tree: ast.AST) -> Iterator[str]:
+    """Names of arguments with an underscore, given as such or in a dict."""
+    for node in ast.walk(tree):
+        names: list[str | None] = []
+        if isinstance(node, ast.Call):
+            names = [keyword.arg for keyword in node.keywords]
+        elif isinstance(node, ast.Dict):
+            names = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+        for name in names:
+            if isinstance(name, str) and name.startswith("_") and not name.endswith("__"):
+                yield name
+
+
 def private_uses(source: str) -> list[str]:
     uses = []
     for tree in programs(ast.parse(source)):
         bound, names = imported(tree)
         defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         uses += [name for name in names if is_private(name)]
+        if any(is_within(name, ["numba"]) for name in names):
+            uses += private_options(tree)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Attribute):
                 continue
@@ -117,6 +137,8 @@ def test_only_public_interfaces_are_used(path):
         ("from joblib.externals.loky import get_reusable_executor", "externals"),
         ("names = kind._get_param_names()", "_get_param_names"),
         ("@njit\ndef solve(): pass\nprint(solve._cache)", "_cache"),
+        ("from numba import njit\n@njit(_nrt=False)\ndef solve(): pass", "_nrt"),
+        ("from numba import njit\nOPTIONS = {'_nrt': False}\nnjit(**OPTIONS)", "_nrt"),
         ("PROGRAM = '''\\nfrom numba.core.caching import NullCache\\n'''", "caching"),
     ],
 )

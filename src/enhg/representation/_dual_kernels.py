@@ -15,12 +15,10 @@ from numba import njit
 
 from enhg._numba import kernel
 
-# As in `_kernels`: nothing is allocated, and reference counting is left out.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-    "_nrt": False,
 }
 # Functions that are called are inlined: compiled on their own they may round differently, and
 # which of both runs depends on whether this process has compiled them (see `_compilation`).
