@@ -272,3 +272,19 @@ def test_numbers_that_are_assumed_to_be_finite(value, dtype):
         pytest.raises(InputError, match=f"got .* of {value}"),
     ):
         self_representation(X)
+
+
+def test_residuals_that_grow_along_a_support_of_as_many_atoms_as_features():
+    """Along such a support the residual and its penalties are proportional, and so no smaller
+    violation shows the way to the solution: the next coefficient that reaches zero does."""
+    rng = np.random.default_rng(4)
+    for _ in range(3):
+        X = rng.standard_normal((50, 4))
+    X[1] = -X[0]
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    atoms = np.delete(X, 42, axis=0)
+    for _ in range(20):
+        A = atoms[rng.permutation(49)]
+        result = self_representation(X[[42]], dictionary=A, gamma=1.2, lam=0, loss="norm", tol=1e-6)
+        true = violations(X[[42]], result.coefficients, 1.2, 0, "norm", "relative", A)
+        assert max(result.certificate[0], true[0]) <= 1e-6

@@ -742,8 +742,9 @@ def _couple_sigma(fall, penalties, z, g, shares, factor):
     The minimum z(σ) at a fixed σ changes by (Q + bI)⁻¹g/σ per decrease of σ, where g are its
     correlations, and ‖r(z(σ))‖² is A + Bσ² with B = gᵀ(Q + bI)⁻¹g/σ² (exactly without a ridge). The
     step goes to the σ at which both are equal, √(A/(1 − B)): to 0, thus to the floor, if the
-    support reconstructs the sample exactly, where steps at fixed σ would decrease it by the factor
-    √B only. `fall` is the least part of σ that may be left.
+    support reconstructs the sample exactly, where steps at fixed σ would change it by the factor
+    √B only. There is none if B ≥ 1: σ grows until a coefficient reaches zero. `fall` is the least
+    part of σ that may be left.
     """
     support, step, coupling = factor.support, factor.step, factor.coupling
     size, sigma, square = factor.state.size, penalties.sigma, penalties.sigma**2
@@ -760,9 +761,7 @@ def _couple_sigma(fall, penalties, z, g, shares, factor):
     _solve_upper(factor.U, coupling, size)
     rest, left = square - bend, 1.0 - bend / (sigma * sigma)
     least = max(penalties.floor / sigma, fall)
-    part = least
-    if rest > 0.0:
-        part = np.sqrt(rest / left) / sigma if left > 0.0 else np.inf
+    part = np.sqrt(max(rest, 0.0) / left) / sigma if left > 0.0 else np.inf
     part = min(max(part, least), 10.0)
     for p in range(size):
         step[p] += (1.0 - part) * coupling[p]
