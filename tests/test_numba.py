@@ -187,3 +187,11 @@ def test_a_damaged_file_that_cannot_be_removed(cache, monkeypatch):
 
 def refuse(*_, **__):
     raise PermissionError(EACCES, os.strerror(EACCES))
+
+
+def test_without_compilation():
+    done = subprocess.run(
+        [sys.executable, "-c", "from enhg import HypergraphClustering"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "InputError: NUMBA_DISABLE_JIT must be 0 or unset, got 1" in done.stderr

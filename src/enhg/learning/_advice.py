@@ -5,14 +5,13 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
-_LINK = "link every sample to more others"
-MORE_MEMBERS = f"{_LINK} ({{structure__hyperedges__threshold}})"
+LINK = "link every sample to more others"
 
 # By the parameter that a structure needs to have.
 _CONNECTING = {
-    "hyperedges": MORE_MEMBERS,
-    "n_neighbors": f"{_LINK} ({{structure__n_neighbors}})",
-    "n_members": f"{_LINK} ({{structure__n_members}})",
+    "hyperedges": f"{LINK} ({{structure__hyperedges__threshold}})",
+    "n_neighbors": f"{LINK} ({{structure__n_neighbors}})",
+    "n_members": f"{LINK} ({{structure__n_members}})",
     "gamma": "raise {structure__gamma}",
 }
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from enhg._protocol import GraphLike
 from enhg._validation import check_fraction
 from enhg.exceptions import Advised, warn_not_converged
-from enhg.learning._advice import MORE_MEMBERS
+from enhg.learning._advice import LINK
 
 # Relative residual of diffusions that are only compared: in cross-validation and refinement.
 ROUGH_TOL = 1e-2
@@ -102,7 +102,7 @@ def poisson(graph: GraphLike, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
     W, residual = _conjugate_gradients(
         lambda V: V - theta @ V, project(sources / roots), tol, project
     )
-    _warn_of_residual(residual, tol, MORE_MEMBERS)
+    _warn_of_residual(residual, tol, LINK)
     return W / roots
 
 

@@ -16,7 +16,7 @@ from enhg._npz import State, require, require_array
 from enhg._protocol import GraphLike
 from enhg._validation import check_rng, check_whole
 from enhg.exceptions import Advised, warn_not_converged
-from enhg.learning._advice import MORE_MEMBERS
+from enhg.learning._advice import LINK
 from enhg.preprocessing._arrays import unit_length
 
 EigenvectorWeighting = Literal["equal", "resolvent"]
@@ -169,7 +169,7 @@ def top_eigenpairs(
                 f"the eigenvectors of Θ did not reach a residual of {tol:g}: the largest is "
                 f"{residuals.max():.1e}",
                 "reduce {n_clusters}",
-                MORE_MEMBERS,
+                LINK,
             )
         )
     return Spectrum(eigenvalues, eigenvectors, residuals)
