@@ -26,7 +26,7 @@ from numba import njit
 from enhg._atomic import atomic_file
 from enhg.exceptions import InputError
 
-if numba.config.DISABLE_JIT:
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise InputError("NUMBA_DISABLE_JIT must be 0 or unset, got 1: the solver is compiled code")
 
 # Numba keeps machine code on disk between processes unless ENHG_NUMBA_CACHE=0, for work on the

@@ -89,28 +89,41 @@ def own_texts(function):
     ]
 
 
+def texts_of_constants(module, function):
+    """Texts of constants of the module, and in dicts, that a function uses."""
+    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    values = [vars(import_module(module)).get(key) for key in used]
+    values += [text for value in values if isinstance(value, dict) for text in value.values()]
+    return [value for value in values if isinstance(value, str)]
+
+
 def warning_texts():
     """Module, function and texts of every function of the package that issues warnings.
 
     Beside those in the function itself, these are texts of constants of the module that it uses,
-    and of functions that are called for the text of the warning.
+    and the same of functions that are called for the text of the warning.
     """
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
-    functions = [node for tree in trees.values() for node in ast.walk(tree) if is_function(node)]
-    for path, tree in sorted(trees.items()):
-        name = ".".join(["enhg", *path.relative_to(SOURCE).with_suffix("").parts])
-        for function in filter(is_function, ast.walk(tree)):
-            inside = list(ast.walk(function))
-            calls = [node for node in inside if issues_warning(node)]
-            if not calls:
-                continue
-            helpers = {called(node) for call in calls for node in ast.walk(call)} - {""}
-            used = {node.id for node in inside if isinstance(node, ast.Name)}
-            constants = vars(import_module(name))
-            parts = own_texts(function)
-            parts += [constants[key] for key in used if isinstance(constants.get(key), str)]
-            parts += [t for other in functions if other.name in helpers for t in own_texts(other)]
-            yield name, function.name, parts
+    trees = {
+        ".".join(["enhg", *path.relative_to(SOURCE).with_suffix("").parts]): ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+    functions = [
+        (module, node)
+        for module, tree in trees.items()
+        for node in filter(is_function, ast.walk(tree))
+    ]
+    for name, function in functions:
+        calls = [node for node in ast.walk(function) if issues_warning(node)]
+        if not calls:
+            continue
+        helpers = {called(node) for call in calls for node in ast.walk(call)} - {""}
+        parts = own_texts(function) + texts_of_constants(name, function)
+        for module, other in functions:
+            if other.name in helpers:
+                parts += own_texts(other) + texts_of_constants(module, other)
+        yield name, function.name, parts
 
 
 WARNINGS = list(warning_texts())

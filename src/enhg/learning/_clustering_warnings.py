@@ -41,8 +41,7 @@ def warn_of_components(
     components, _ = graph.connected_components()
     if n_clusters == 1 or not (small.any() or components > n_clusters):
         return
-    advice = connecting_advice(structure)
-    consequence, more = "some clusters join several of them", ""
+    consequence, more, advice = "some clusters join several of them", "", []
     if small.any():
         consequence = (
             f"samples in components too small for a cluster ({int(small.sum())} of {len(small)}) "
@@ -53,4 +52,4 @@ def warn_of_components(
         advice.append(f"raise {{n_clusters}} to at most {components}")
     kind = "graph" if isinstance(graph, Graph) else "hypergraph"
     fact = f"the {kind} has {components} connected components{more}: {consequence}"
-    warnings.warn(Advised(fact, *advice), stacklevel=4)
+    warnings.warn(Advised(fact, *connecting_advice(structure), *advice), stacklevel=4)
