@@ -142,7 +142,7 @@ class Recorder(HOG):
     n_features = 1
 
     def __init__(self):
-        self.prepared = 0
+        self.prepared = self.taken = 0
         self.ahead = []
         self.changed = threading.Condition()
 
@@ -153,11 +153,11 @@ class Recorder(HOG):
         return np.zeros(250_000, dtype=np.float32)
 
     def features(self, batch):
-        start = self.prepared
+        self.taken += len(batch)
         with self.changed:
-            if start < 100:
-                self.changed.wait_for(lambda: self.prepared > start, timeout=10)
-        self.ahead.append(self.prepared - start)
+            if self.taken < 100:
+                self.changed.wait_for(lambda: self.prepared > self.taken, timeout=10)
+        self.ahead.append(self.prepared - self.taken)
         return np.zeros((len(batch), 1), dtype=np.float32)
 
 
