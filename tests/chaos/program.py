@@ -61,6 +61,7 @@ class Program:
 
     def __init__(self, folder: Path) -> None:
         self._output = folder / "printed.txt"
+        self._process: int | None = None  # of a run that is not waited for yet
         self._server = subprocess.Popen(
             [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True,
@@ -79,7 +80,13 @@ class Program:
         return self._output.read_text()
 
     def start(self, *words: object, **limits: int) -> int:
-        """Start a run, with limits of ``resource.setrlimit``; returns the number of its process."""
+        """Start a run, with limits of ``resource.setrlimit``; returns the number of its process.
+
+        The run before is killed if a test has failed before it waited for that.
+        """
+        if self._process is not None:
+            self._kill()
+            self.wait()
         self._output.write_text("")
         line = json.dumps(([str(word) for word in words], str(self._output), limits))
         print(line, file=self._server.stdin, flush=True)
@@ -91,12 +98,26 @@ class Program:
 
         A run that does not end is killed, and its test fails.
         """
-        timer = Timer(_MOST_SECONDS, os.kill, [self._process, signal.SIGKILL])
+        timer = Timer(_MOST_SECONDS, self._kill)
         timer.start()
         try:
             return int(self._server.stdout.readline())
         finally:
             timer.cancel()
+            self._process = None
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(self._process, signal.SIGKILL)
+
+    def wait_for(self, text: str) -> bool:
+        """Wait until the run has printed a text, or ended; returns whether it has printed it."""
+        end = time.monotonic() + _MOST_SECONDS
+        while text not in self.printed:
+            if time.monotonic() > end or not Path(f"/proc/{self._process}").exists():
+                return text in self.printed
+            time.sleep(0.05)
+        return True
 
     def run(self, *words: object, **limits: int) -> int:
         """Run to the end."""

@@ -139,9 +139,7 @@ def test_label(tmp_path, program, work, number):
         assert waited < _PROMPT_SECONDS
         assert "Traceback" not in program.printed
         process = program.start(*line)
-        end = time.monotonic() + 120
-        while "http://" not in program.printed and time.monotonic() < end:
-            time.sleep(0.05)
+        assert program.wait_for("http://"), program.printed
         os.kill(process, signal.SIGINT)
         assert program.wait() == 0, program.printed
         assert sorted(snapshot(out)) == [
