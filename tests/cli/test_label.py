@@ -85,6 +85,28 @@ def test_ends_with_the_labels_and_goes_on(digits, tmp_path):
         process.communicate(timeout=30)
 
 
+@pytest.mark.parametrize("moved", ["", "actions.jsonl", "actions.jsonl model.npz"])
+def test_killed_while_the_clusters_were_moved(digits, tmp_path, moved):
+    out = tmp_path / "out"
+    with running(digits, out) as (process, _):
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    moving = out / ".out.01234567.moving"
+    moving.mkdir()
+    (moving / ".stale.json").write_text("[]")
+    for file in ("actions.jsonl", "model.npz"):
+        if file not in moved:
+            (out / file).rename(moving / file)
+    (tmp_path / ".out.lock").touch()
+    with running(digits, out) as (process, address):
+        assert ask(address, "state")["version"] == 0
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert not (tmp_path / ".out.lock").exists()
+    assert not moving.exists()
+
+
 def test_killed_at_random_moments_nothing_confirmed_is_lost(digits, tmp_path):
     """While actions are sent one after the other; at most the one under way is lost or there."""
     out, confirmed, rng = tmp_path / "out", 0, random.Random(0)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from enhg.io import output_folder, read_labels, read_samples, write_table
 from enhg.io.labels import open_labels
+from enhg.io.results import complete_results
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(6, 4))
@@ -338,6 +339,21 @@ def test_a_damaged_list_of_files(tmp_path, content):
     with output_folder(out, overwrite=True):
         pass
     assert os.listdir(out) == ["a.txt"]
+
+
+def test_results_that_were_being_moved_are_completed(tmp_path, refuses):
+    """Also without `overwrite`, which is refused then: the results are there."""
+    out = tmp_path / "out"
+    write_moving(out, "[]")
+    (out / "b.txt").write_text("new")  # moved before the run was killed
+    refuses(lambda: entered(out), "must be new or empty", parameter="overwrite")
+    assert sorted(os.listdir(out)) == ["a.txt", "b.txt"]
+    write_moving(out / "c", "[]")
+    (out / "c" / ".out.01234567.moving").rename(tmp_path / ".out.01234567.moving")
+    complete_results(out)
+    assert sorted(os.listdir(tmp_path)) == ["out"]
+    complete_results(tmp_path / "none")
+    assert sorted(os.listdir(tmp_path)) == ["out"]
 
 
 def test_the_root_of_the_file_system(refuses):

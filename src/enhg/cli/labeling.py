@@ -136,6 +136,7 @@ def label(
     """
     for module in ("starlette", "uvicorn"):
         require(module, "label")
+    from enhg.io.results import complete_results
     from enhg.labeling.export import ANSWERS, CLASSIFIER, LABELS, LINES
     from enhg.labeling.serving import open_port
     from enhg.labeling.session import LabelingSession
@@ -149,6 +150,7 @@ def label(
     names = [name for name in (classes or "").split(",") if name.strip()]
     options = _start_options(context)
     with open_port(port) as listening:  # first: clustering may take long
+        complete_results(out)
         resumes = _is_session(out)
         if resumes:
             fitted, samples, pictures = _resume(stages, wanted, out)

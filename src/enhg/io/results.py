@@ -125,7 +125,8 @@ def output_folder(
     target = resolved(path)
     with ExitStack() as stack:
         with _writable(target):
-            _check_target(target, overwrite, new)
+            if not any(folder.name.endswith(_MOVING) for folder in _leftovers(target)):
+                _check_target(target, overwrite, new)
             for parent in reversed([p for p in target.parents if not p.exists()]):
                 stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
                 parent.mkdir(exist_ok=True)
@@ -146,6 +147,22 @@ def output_folder(
             raise InputError(
                 f"{target}: the results cannot be moved there ({reason(error)}); they are in {kept}"
             ) from error
+
+
+def complete_results(path: str | os.PathLike[str]) -> None:
+    """Complete the results in a folder if a run was killed as it moved them there.
+
+    What else killed runs have left is removed.
+
+    Raises
+    ------
+    InputError
+        If another run writes into the folder, or it cannot be written.
+    """
+    target = resolved(path)
+    with _writable(target), ExitStack() as stack:
+        if target.is_dir() and _lock(stack, target):
+            _recover(target)
 
 
 def _lock(stack: ExitStack, target: Path) -> bool:
@@ -176,15 +193,21 @@ def _lock(stack: ExitStack, target: Path) -> bool:
 
 def _recover(target: Path) -> None:
     """Remove what killed runs have left, and complete results that were being moved."""
-    for home in filter(Path.is_dir, (target.parent, target)):
-        for name in filter(_leftover(target).fullmatch, os.listdir(home)):
-            folder = home / name
-            if folder.is_symlink() or not folder.is_dir():
-                continue
-            if name.endswith(_MOVING):
-                _move(folder, target)
-            else:
-                shutil.rmtree(folder)
+    for folder in _leftovers(target):
+        if folder.name.endswith(_MOVING):
+            _move(folder, target)
+        else:
+            shutil.rmtree(folder)
+
+
+def _leftovers(target: Path) -> list[Path]:
+    """Temporary folders of runs that are under way or were killed."""
+    return [
+        home / name
+        for home in filter(Path.is_dir, (target.parent, target))
+        for name in filter(_leftover(target).fullmatch, os.listdir(home))
+        if (home / name).is_dir() and not (home / name).is_symlink()
+    ]
 
 
 def _leftover(target: Path) -> re.Pattern[str]:
