@@ -125,7 +125,7 @@ def output_folder(
     target = resolved(path)
     with ExitStack() as stack:
         with _writable(target):
-            if not any(folder.name.endswith(_MOVING) for folder in _leftovers(target)):
+            if not _leftovers(target) and not any(file.exists() for file in _lock_files(target)):
                 _check_target(target, overwrite, new)
             for parent in reversed([p for p in target.parents if not p.exists()]):
                 stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
@@ -171,11 +171,8 @@ def _lock(stack: ExitStack, target: Path) -> bool:
     The lock is beside the folder, where it is found before the folder is made, and in the folder,
     if it exists, since others may see it under another path.
     """
-    files = [target.with_name(f".{target.name}.lock")]
-    if target.exists():
-        files.append(target / _LOCK)
     held, failure = [], None
-    for file in files:
+    for file in _lock_files(target):
         try:
             held.append(stack.enter_context(locked(file)))
         except LockedError as error:
@@ -189,6 +186,11 @@ def _lock(stack: ExitStack, target: Path) -> bool:
     if not held and failure is not None:
         raise failure
     return all(held)
+
+
+def _lock_files(target: Path) -> list[Path]:
+    files = [target.with_name(f".{target.name}.lock")] if target.name else []
+    return [*files, target / _LOCK] if target.exists() else files
 
 
 def _recover(target: Path) -> None:
