@@ -292,8 +292,8 @@ def workspace(atoms: NDArray, capacity: int) -> Work:
 def _borrowed(typing_context, arrays):
     """A tuple of arrays, and of tuples of them, that the caller keeps alive.
 
-    References to arrays without an owner are not counted. Counts are atomic, and take a third of
-    the time of a small problem.
+    References to arrays without an owner are not counted. Counts are atomic: on 300 to 2500 images
+    and one thread they took a quarter to two fifths of the time.
     """
 
     def without_owners(context, builder, kind, value):
