@@ -16,8 +16,8 @@ MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*
 PACKAGES = {"sklearn", "joblib", "numba", "scipy", "threadpoolctl"}
 # Packages within, without an underscore, that are not for users.
 INTERNAL = ("numba.core", "numba.np", "joblib.externals", "sklearn.externals")
-# The manual of Numba describes these (Event API; low-level extension API).
-DOCUMENTED = ("numba.core.event", "numba.core.cgutils")
+# The manual of Numba describes these (Event API).
+DOCUMENTED = ("numba.core.event",)
 
 
 def is_within(dotted: str, names: Iterable[str]) -> bool:

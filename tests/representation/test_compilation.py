@@ -1,10 +1,11 @@
 """The kernel is compiled by a process of its own, so that all processes run the same code."""
 
+import re
 from threading import Thread
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import TypingError, njit
 
 from enhg._atomic import locked
 from enhg._numba import CACHE
@@ -60,6 +61,28 @@ def test_solving_loads_the_kernel_first(monkeypatch):
     monkeypatch.setattr(_compilation, "_loaded", set())
     self_representation(np.random.default_rng(0).random((12, 5), np.float32))
     assert "float32" in _compilation._loaded
+
+
+def test_references_to_working_memory_are_not_counted():
+    """All of its arrays are viewed without an owner."""
+
+    def arrays(part, name):
+        if isinstance(part, np.ndarray):
+            return {name}
+        fields = getattr(part, "_fields", ())
+        return set().union(*(arrays(getattr(part, field), f"{name}.{field}") for field in fields))
+
+    work = _kernels.workspace(np.ones((5, 3)), 4)
+    views = re.findall(r"_view\(([\w.]+)\)", _kernels._views(_kernels.Work, "work"))
+    assert set(views) == arrays(work, "work")
+    assert "work.factor.U" in views
+
+
+def test_an_array_that_is_not_contiguous_is_refused():
+    view = njit(lambda array: _kernels._view(array)[0])
+    assert view(np.arange(5.0)) == 0.0
+    with pytest.raises(TypingError):
+        view(np.arange(5.0)[::2])
 
 
 def test_the_other_process_leaves_machine_code(monkeypatch, capfd):
