@@ -62,6 +62,7 @@ _UNDECIDED = -1  # result of a check that needs more exact correlations or a wid
 
 _MAX_SWEEP_ROUNDS = 20
 _MAX_CORRECTIONS = 10
+_MAX_STALLED = 3  # corrections in a row without progress
 _MAX_REJECTED = 3  # steps with a factor that is rounding
 _PATIENCE = 20  # active set steps without progress, besides one per atom of the support
 _LOST_PIVOT = 16  # pivots below this many units of rounding of the diagonal are zero
@@ -1580,6 +1581,7 @@ def _solve_working_set(shared, block, i, work):
     w, penalties, loosely = block.sizes[i], work.penalties, work.progress.loosely
     z, c, g = block.coefficients[i, :w], work.c[:w], work.g[:w]
     with_errors, goal, violation = shared.error_weight > 0.0, 0.4 * shared.tol, np.inf
+    best, n_stalled = np.inf, 0
     tol = _LOOSE if loosely else 0.1 * shared.tol
     n_rounds, model_tol = _MAX_CORRECTIONS, _MODEL_TOL
     if with_errors:
@@ -1602,11 +1604,12 @@ def _solve_working_set(shared, block, i, work):
         elif loosely:
             break
         else:
-            previous = violation
             _correct_model(shared, block.working_sets[i], c, z, g, work)
             used, unused = _violations(g, z, work.shares, penalties.l1, penalties.ridge)
             violation = max(used, unused)
-            if violation <= goal or not violation < 0.9 * previous:
+            n_stalled = 0 if violation < 0.9 * best else n_stalled + 1
+            best = min(best, violation)
+            if violation <= goal or n_stalled == _MAX_STALLED:
                 break
     block.l1[i], block.ridge[i] = penalties.l1, penalties.ridge
     block.loosely_solved[i], block.certificates[i] = loosely, violation
