@@ -103,6 +103,29 @@ def test_a_lock_is_held_by_one_process_and_ends_with_it(tmp_path, hold):
     assert not file.exists()
 
 
+def test_a_lock_file_of_someone_else_stays(tmp_path):
+    mine, link = tmp_path / ".lock", tmp_path / ".link.lock"
+    mine.write_text("mine")
+    link.symlink_to(mine)
+    for file in (mine, link):
+        with locked(file) as is_locked:
+            assert is_locked
+    assert sorted(os.listdir(tmp_path)) == [".link.lock", ".lock"]
+    assert mine.read_text() == "mine"
+
+
+def test_a_lock_that_another_process_takes_meanwhile(tmp_path, hold, monkeypatch):
+    """Its file was removed, and a third process has made a new one."""
+    file = tmp_path / ".lock"
+    hold(f"locked(Path({str(file)!r}))")
+    open_locked, removed = _atomic.open_locked, [(os.open(os.devnull, os.O_RDWR), True)]
+    monkeypatch.setattr(
+        _atomic, "open_locked", lambda *given: removed.pop() if removed else open_locked(*given)
+    )
+    with pytest.raises(LockedError), locked(file):
+        pass
+
+
 def test_without_locks_nothing_is_refused_and_nothing_removed(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(95, "Operation not supported")

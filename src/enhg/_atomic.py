@@ -123,6 +123,8 @@ def sweep(folder: Path) -> None:
 def locked(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, which is made for it and removed at the end.
 
+    A file that is not empty is of someone else, and stays.
+
     Yields
     ------
     bool
@@ -139,14 +141,20 @@ def locked(path: Path) -> Iterator[bool]:
         yield False
         return
     file, is_locked = open_locked(path, os.O_CREAT)
+    while not is_at(file, path):  # a process has removed it and ended meanwhile
+        os.close(file)
+        file, is_locked = open_locked(path, os.O_CREAT)
     try:
-        while not is_at(file, path):  # a process has removed it and ended meanwhile
-            os.close(file)
-            file, is_locked = open_locked(path, os.O_CREAT)
-        with temporary(path):
+        with temporary(path, _remove_empty):
             yield is_locked
     finally:
         os.close(file)
+
+
+def _remove_empty(path: Path) -> None:
+    status = path.lstat()
+    if stat.S_ISREG(status.st_mode) and status.st_size == 0:
+        path.unlink()
 
 
 def open_locked(path: Path, flags: int = 0) -> tuple[int, bool]:
