@@ -281,6 +281,57 @@ def test_results_that_cannot_be_moved_are_kept(tmp_path, refuses):
     assert (Path(message.split("they are in ")[1]) / "a").read_text() == "ours"
 
 
+@pytest.mark.parametrize("fault", ["disk", "permission"])
+def test_folders_into_which_nothing_can_be_moved(tmp_path, refuses, monkeypatch, fault):
+    """It is found before anything is moved."""
+    target = tmp_path / "out"
+    (target / "a").mkdir(parents=True)
+    if fault == "disk":
+        stat = Path.stat
+
+        def on_another_disk(self, **options):
+            status = stat(self, **options)
+            return os.stat_result((*status[:2], -1, *status[3:])) if self.name == "a" else status
+
+        monkeypatch.setattr(Path, "stat", on_another_disk)
+    else:
+        monkeypatch.setattr(os, "access", lambda path, mode: path.name != "a")
+
+    def write():
+        with output_folder(target, overwrite=True) as folder:
+            (folder / "a").mkdir()
+            (folder / "a" / "b").write_text("new")
+            (folder / "0").write_text("new")
+
+    kept = Path(refuses(write, "cannot be moved").split("they are in ")[1])
+    assert (kept / "0").exists()
+    assert os.listdir(target / "a") == []
+    assert not (target / "0").exists()
+
+
+def test_a_move_that_fails_is_completed_by_the_next_run(tmp_path, refuses, monkeypatch):
+    target, replace = tmp_path / "out", Path.replace
+    target.mkdir()
+
+    def full(self, there):
+        if self.name == "b":
+            raise OSError(28, "No space left on device")
+        return replace(self, there)
+
+    def write():
+        with output_folder(target) as folder:
+            for name in ("a", "b", "c"):
+                (folder / name).write_text("new")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        message = refuses(write, "No space left", "and the next run into")
+        assert f"the others are in {next(target.glob('.*.moving'))}, " in message
+        refuses(write, "No space left", "and the next run into")
+    complete_results(target)
+    assert sorted(os.listdir(target)) == ["a", "b", "c"]
+
+
 def test_a_file_never_replaces_a_folder(tmp_path, refuses):
     target = tmp_path / "out"
     (target / "a").mkdir(parents=True)
@@ -354,6 +405,32 @@ def test_results_that_were_being_moved_are_completed(tmp_path, refuses):
     assert sorted(os.listdir(tmp_path)) == ["out"]
     complete_results(tmp_path / "none")
     assert sorted(os.listdir(tmp_path)) == ["out"]
+
+
+def test_results_whose_folder_was_removed_while_they_were_being_moved(tmp_path):
+    write_moving(tmp_path / "out", "[]")
+    (tmp_path / "out" / ".out.01234567.moving").rename(tmp_path / ".out.01234567.moving")
+    (tmp_path / "out").rmdir()
+    entered(tmp_path / "out")
+    assert os.listdir(tmp_path) == ["out"]
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_a_parent_that_cannot_be_listed(tmp_path, monkeypatch):
+    """As the folder of all users often is, in which each has one."""
+    target, listdir = tmp_path / "out", os.listdir
+    target.mkdir()
+
+    def refuse(folder="."):
+        if Path(folder) == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return listdir(folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", refuse)
+        with output_folder(target) as folder:
+            (folder / "a").write_text("new")
+    assert contents(tmp_path) == {"out/a": "new"}
 
 
 def test_the_root_of_the_file_system(refuses):

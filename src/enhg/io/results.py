@@ -196,8 +196,8 @@ def _lock_files(target: Path) -> list[Path]:
 def _recover(target: Path) -> None:
     """Remove what killed runs have left, and complete results that were being moved."""
     for folder in _leftovers(target):
-        if folder.name.endswith(_MOVING):
-            _move(folder, target)
+        if folder.name.endswith(_MOVING) and target.exists():
+            _complete(folder, target)
         else:
             shutil.rmtree(folder)
 
@@ -207,9 +207,16 @@ def _leftovers(target: Path) -> list[Path]:
     return [
         home / name
         for home in filter(Path.is_dir, (target.parent, target))
-        for name in filter(_leftover(target).fullmatch, os.listdir(home))
+        for name in filter(_leftover(target).fullmatch, _listed(home))
         if (home / name).is_dir() and not (home / name).is_symlink()
     ]
+
+
+def _listed(folder: Path) -> list[str]:
+    """Names in a folder; none if it may be passed through only, as others' folders often are."""
+    with suppress(PermissionError):
+        return os.listdir(folder)
+    return []
 
 
 def _leftover(target: Path) -> re.Pattern[str]:
@@ -251,15 +258,30 @@ def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str])
             raise FileExistsError(f"{there.name} is a file on one side and a folder on the other")
         if there.is_file() and not overwrite:
             raise FileExistsError(f"{there.name} has been written there meanwhile")
+        if there.is_dir() and there.stat().st_dev != folder.stat().st_dev:
+            raise OSError(f"{there.name} is on another disk")
+        if there.is_dir() and not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(f"{there.name} cannot be written")
     patterns = optional if overwrite else ()
     stale = {file.relative_to(target) for pattern in patterns for file in target.glob(pattern)}
     names = sorted(os.fspath(name) for name in stale - set(items))
     (folder / _STALE).write_text(json.dumps(names), encoding="ascii")
     moving = folder.rename(folder.with_suffix(_MOVING))
     try:
-        _move(moving, target)
+        _complete(moving, target)
     except KeyboardInterrupt:  # too late: half of the results would be of no use
-        _move(moving, target)
+        _complete(moving, target)
+
+
+def _complete(folder: Path, target: Path) -> None:
+    """Move all files into `target`; say where they are if that is not possible."""
+    try:
+        _move(folder, target)
+    except OSError as error:
+        raise InputError(
+            f"{target}: not all results can be moved there ({reason(error)}); the others are in "
+            f"{folder}, and the next run into {target} moves them"
+        ) from error
 
 
 def _move(folder: Path, target: Path) -> None:
