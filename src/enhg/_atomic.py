@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from uuid import uuid4
 
 try:
@@ -26,6 +27,7 @@ _TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.tmp")
 # What removes each temporary file or folder of this process, those made first at the beginning.
 _unfinished: dict[Path, Callable[[Path], None]] = {}
 _swept: set[Path] = set()
+_completing = Event()
 
 
 class LockedError(OSError):
@@ -104,6 +106,21 @@ def remove_unfinished() -> None:
     for path, remove in reversed(list(_unfinished.items())):
         with suppress(OSError):
             remove(path)
+
+
+@contextmanager
+def completing() -> Iterator[None]:
+    """Mark what must not be cut off by the end of the process, as far as that can wait."""
+    _completing.set()
+    try:
+        yield
+    finally:
+        _completing.clear()
+
+
+def is_completing() -> bool:
+    """Whether a block of `completing` has begun and not ended."""
+    return _completing.is_set()
 
 
 def sweep(folder: Path) -> None:

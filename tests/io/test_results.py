@@ -524,7 +524,7 @@ def test_an_interruption_while_results_are_moved_comes_too_late(tmp_path, monkey
 
     def interrupted(self, there):
         calls.append(there)
-        if len(calls) == 2:
+        if len(calls) in (2, 3):
             raise KeyboardInterrupt
         return replace(self, there)
 
@@ -534,3 +534,21 @@ def test_an_interruption_while_results_are_moved_comes_too_late(tmp_path, monkey
         for name in ("a", "b", "c"):
             (folder / name).write_text("new")
     assert sorted(os.listdir(target)) == ["a", "b", "c"]
+
+
+def test_folders_that_are_new_are_moved_in_one_step(tmp_path, monkeypatch):
+    """They may have a picture of every image."""
+    target, replace, moved = tmp_path / "out", Path.replace, []
+
+    def noted(self, there):
+        moved.append(there)
+        return replace(self, there)
+
+    (target / "old").mkdir(parents=True)
+    monkeypatch.setattr(Path, "replace", noted)
+    with output_folder(target, overwrite=True) as folder:
+        for name in ("new/deep/a", "new/b", "old/c"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("new")
+    assert moved == [target / "new", target / "old" / "c"]
+    assert contents(target) == {"new/deep/a": "new", "new/b": "new", "old/c": "new"}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from enhg._atomic import LockedError, atomic_file, locked, temporary
+from enhg._atomic import LockedError, atomic_file, completing, locked, temporary
 from enhg._files import resolved
 from enhg.exceptions import InputError
 from enhg.io._base import Skipped, reason
@@ -266,11 +266,11 @@ def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str])
     stale = {file.relative_to(target) for pattern in patterns for file in target.glob(pattern)}
     names = sorted(os.fspath(name) for name in stale - set(items))
     (folder / _STALE).write_text(json.dumps(names), encoding="ascii")
-    moving = folder.rename(folder.with_suffix(_MOVING))
-    try:
-        _complete(moving, target)
-    except KeyboardInterrupt:  # too late: half of the results would be of no use
-        _complete(moving, target)
+    with completing():  # too late for Ctrl-C: half of the results would be of no use
+        moving = folder.rename(folder.with_suffix(_MOVING))
+        while moving.exists():
+            with suppress(KeyboardInterrupt):
+                _complete(moving, target)
 
 
 def _complete(folder: Path, target: Path) -> None:
@@ -292,15 +292,20 @@ def _move(folder: Path, target: Path) -> None:
     if not (folder / _STALE).exists():  # all is done but the removal of the folder
         shutil.rmtree(folder)
         return
-    for item in sorted(folder.rglob("*")):
-        there = target / item.relative_to(folder)
-        if item.is_dir():
-            there.mkdir(exist_ok=True)
-        elif item != folder / _STALE:
-            item.replace(there)
+    _move_entries(folder, target)
     for file in _stale_files(folder, target):
         file.unlink(missing_ok=True)
     shutil.rmtree(folder)
+
+
+def _move_entries(folder: Path, target: Path) -> None:
+    """Move files, and folders that `target` does not have, in one step each."""
+    for entry in sorted(folder.iterdir()):
+        there = target / entry.name
+        if entry.is_dir() and not entry.is_symlink() and there.exists():
+            _move_entries(entry, there)
+        elif entry.name != _STALE:
+            entry.replace(there)
 
 
 def _stale_files(folder: Path, target: Path) -> list[Path]:
