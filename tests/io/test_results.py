@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enhg._checkpoint import Checkpoint
 from enhg.io import output_folder, read_labels, read_samples, write_table
 from enhg.io.labels import open_labels
 from enhg.io.results import complete_results
@@ -405,6 +406,28 @@ def test_results_that_were_being_moved_are_completed(tmp_path, refuses):
     assert sorted(os.listdir(tmp_path)) == ["out"]
     complete_results(tmp_path / "none")
     assert sorted(os.listdir(tmp_path)) == ["out"]
+
+
+def test_the_checkpoint_of_results_that_are_complete(tmp_path, refuses):
+    """It is removed with the last of a run, and by the next one unless that goes on from it."""
+    out = tmp_path / "out"
+
+    def kill():
+        write_moving(out, "[]")
+        Checkpoint(out / ".checkpoint").computation("sums", {}).store("first", {"sum": 1})
+
+    kill()
+    with output_folder(out, overwrite=True):
+        assert (out / ".checkpoint").exists()
+    assert os.listdir(out) == ["a.txt"]
+    kill()
+    refuses(lambda: entered(out), "must be new or empty")
+    assert os.listdir(out) == ["a.txt"]
+    (out / ".checkpoint").mkdir()
+    (out / ".checkpoint" / "mine").write_text("")
+    with output_folder(out, overwrite=True):
+        pass
+    assert contents(out) == {"a.txt": "new", ".checkpoint/mine": ""}
 
 
 def test_results_whose_folder_was_removed_while_they_were_being_moved(tmp_path):

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from enhg._atomic import LockedError, atomic_file, completing, locked, temporary
+from enhg._checkpoint import Checkpoint
 from enhg._files import resolved
 from enhg.exceptions import InputError
 from enhg.io._base import Skipped, reason
@@ -90,7 +91,8 @@ def output_folder(
         The folder of the results; missing parents are made.
     overwrite : bool, default=False
         Allow `path` to hold files: those of the same names are replaced, each in one step, and all
-        others are left alone. The checkpoint of a run that was interrupted is always allowed.
+        others are left alone. The checkpoint of a run that was interrupted is always allowed, and
+        removed once there are results.
     new : sequence of str, default=()
         Names of folders in `path` that must not exist, also with `overwrite`: what another run
         left there, such as the folders of its clusters, would be taken for results of this one.
@@ -131,7 +133,7 @@ def output_folder(
                 stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
                 parent.mkdir(exist_ok=True)
             if _lock(stack, target):
-                _recover(target)
+                _recover(target, resumes=overwrite)
             _check_target(target, overwrite, new)  # another run may have ended meanwhile
             home = target if target.exists() else target.parent
             folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
@@ -193,11 +195,14 @@ def _lock_files(target: Path) -> list[Path]:
     return [*files, target / _LOCK] if target.exists() else files
 
 
-def _recover(target: Path) -> None:
-    """Remove what killed runs have left, and complete results that were being moved."""
+def _recover(target: Path, resumes: bool = False) -> None:
+    """Remove what killed runs have left, and complete results that were being moved.
+
+    Their checkpoint is of no use then, unless this run is the same once more and `resumes`.
+    """
     for folder in _leftovers(target):
         if folder.name.endswith(_MOVING) and target.exists():
-            _complete(folder, target)
+            _complete(folder, target, resumes)
         else:
             shutil.rmtree(folder)
 
@@ -273,10 +278,10 @@ def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str])
                 _complete(moving, target)
 
 
-def _complete(folder: Path, target: Path) -> None:
+def _complete(folder: Path, target: Path, resumes: bool = False) -> None:
     """Move all files into `target`; say where they are if that is not possible."""
     try:
-        _move(folder, target)
+        _move(folder, target, resumes)
     except OSError as error:
         raise InputError(
             f"{target}: not all results can be moved there ({reason(error)}); the others are in "
@@ -284,8 +289,10 @@ def _complete(folder: Path, target: Path) -> None:
         ) from error
 
 
-def _move(folder: Path, target: Path) -> None:
+def _move(folder: Path, target: Path, resumes: bool) -> None:
     """Move all files into `target` and remove those that they replace; to be repeated until done.
+
+    The checkpoint is removed, too, unless a run `resumes` from it.
 
     A process that is killed before the end has written everything, and the next one goes on.
     """
@@ -295,6 +302,9 @@ def _move(folder: Path, target: Path) -> None:
     _move_entries(folder, target)
     for file in _stale_files(folder, target):
         file.unlink(missing_ok=True)
+    if not resumes:
+        with suppress(InputError):  # a folder of that name that is no checkpoint
+            Checkpoint(target / CHECKPOINT).remove()
     shutil.rmtree(folder)
 
 
