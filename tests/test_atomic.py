@@ -77,6 +77,17 @@ def test_only_files_of_processes_that_were_killed_are_removed(tmp_path, hold):
     assert sorted(os.listdir(tmp_path)) == sorted(others)
 
 
+def test_what_cannot_be_removed_stops_nothing(tmp_path, monkeypatch):
+    names = [f".{digit * 32}.tmp" for digit in "012"]
+    (tmp_path / names[1]).mkdir()
+    for name in (names[0], names[2]):
+        (tmp_path / name).write_text("half")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", lambda _: names)
+        sweep(tmp_path)
+    assert os.listdir(tmp_path) == [names[1]]
+
+
 def test_the_first_file_in_a_folder_removes_what_was_left(tmp_path):
     left = tmp_path / f".{'0' * 32}.tmp"
     left.write_text("half")

@@ -129,7 +129,7 @@ def sweep(folder: Path) -> None:
         return
     with suppress(OSError):  # a folder that cannot be listed or changed stays as it is
         for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
-            with suppress(LockedError):
+            with suppress(OSError):  # of a process that runs, or of another user
                 file, is_locked = open_locked(folder / name)
                 if is_locked:
                     (folder / name).unlink(missing_ok=True)
