@@ -163,6 +163,14 @@ def test_the_checkpoint_of_results_that_are_complete(tmp_path, refuses):
     kill()
     refuses(lambda: entered(out), "must be new or empty")
     assert os.listdir(out) == ["a.txt"]
+    kill()
+
+    def again():
+        with output_folder(out, overwrite=True, new=["a.txt"]):
+            pass
+
+    refuses(again, "must not exist")
+    assert os.listdir(out) == ["a.txt"]
     (out / ".checkpoint").mkdir()
     (out / ".checkpoint" / "mine").write_text("")
     with output_folder(out, overwrite=True):

@@ -133,7 +133,7 @@ def output_folder(
                 stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
                 parent.mkdir(exist_ok=True)
             if _lock(stack, target):
-                _recover(target, resumes=overwrite)
+                _recover(target, resumes=overwrite and not new)  # which are there then
             _check_target(target, overwrite, new)  # another run may have ended meanwhile
             home = target if target.exists() else target.parent
             folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
