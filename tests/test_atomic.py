@@ -77,6 +77,17 @@ def test_only_files_of_processes_that_were_killed_are_removed(tmp_path, hold):
     assert sorted(os.listdir(tmp_path)) == sorted(others)
 
 
+def test_what_cannot_be_removed_stops_nothing(tmp_path, monkeypatch):
+    names = [f".{digit * 32}.tmp" for digit in "012"]
+    (tmp_path / names[1]).mkdir()
+    for name in (names[0], names[2]):
+        (tmp_path / name).write_text("half")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", lambda _: names)
+        sweep(tmp_path)
+    assert os.listdir(tmp_path) == [names[1]]
+
+
 def test_the_first_file_in_a_folder_removes_what_was_left(tmp_path):
     left = tmp_path / f".{'0' * 32}.tmp"
     left.write_text("half")
@@ -101,6 +112,29 @@ def test_a_lock_is_held_by_one_process_and_ends_with_it(tmp_path, hold):
         with pytest.raises(LockedError), locked(file):
             pass
     assert not file.exists()
+
+
+def test_a_lock_file_of_someone_else_stays(tmp_path):
+    mine, link = tmp_path / ".lock", tmp_path / ".link.lock"
+    mine.write_text("mine")
+    link.symlink_to(mine)
+    for file in (mine, link):
+        with locked(file) as is_locked:
+            assert is_locked
+    assert sorted(os.listdir(tmp_path)) == [".link.lock", ".lock"]
+    assert mine.read_text() == "mine"
+
+
+def test_a_lock_that_another_process_takes_meanwhile(tmp_path, hold, monkeypatch):
+    """Its file was removed, and a third process has made a new one."""
+    file = tmp_path / ".lock"
+    hold(f"locked(Path({str(file)!r}))")
+    open_locked, removed = _atomic.open_locked, [(os.open(os.devnull, os.O_RDWR), True)]
+    monkeypatch.setattr(
+        _atomic, "open_locked", lambda *given: removed.pop() if removed else open_locked(*given)
+    )
+    with pytest.raises(LockedError), locked(file):
+        pass
 
 
 def test_without_locks_nothing_is_refused_and_nothing_removed(tmp_path, monkeypatch):

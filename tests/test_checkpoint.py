@@ -212,6 +212,22 @@ def test_remove_leaves_other_files(tmp_path):
     assert [entry.name for entry in (tmp_path / "c").iterdir()] == ["mine"]
 
 
+def test_killed_while_a_computation_is_removed(tmp_path, monkeypatch):
+    """The next run starts anew, in whichever order a folder is removed."""
+
+    def killed(folder):
+        (folder / "computation.json").unlink()
+        raise KeyboardInterrupt
+
+    self_representation(X, checkpoint=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Checkpoint(tmp_path).remove()
+    Checkpoint(tmp_path).remove()
+    assert not tmp_path.exists()
+
+
 def test_digest_depends_on_type_shape_and_entries(monkeypatch):
     arrays = [X, X.T, X[1:], X.astype(np.float64), X.ravel(), X[:, ::-1]]
     assert len({digest(array) for array in arrays}) == len(arrays)

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from uuid import uuid4
 
 try:
@@ -26,6 +27,7 @@ _TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.tmp")
 # What removes each temporary file or folder of this process, those made first at the beginning.
 _unfinished: dict[Path, Callable[[Path], None]] = {}
 _swept: set[Path] = set()
+_completing = Event()
 
 
 class LockedError(OSError):
@@ -106,13 +108,28 @@ def remove_unfinished() -> None:
             remove(path)
 
 
+@contextmanager
+def completing() -> Iterator[None]:
+    """Mark what must not be cut off by the end of the process, as far as that can wait."""
+    _completing.set()
+    try:
+        yield
+    finally:
+        _completing.clear()
+
+
+def is_completing() -> bool:
+    """Whether a block of `completing` has begun and not ended."""
+    return _completing.is_set()
+
+
 def sweep(folder: Path) -> None:
     """Remove the temporary files of processes that were killed from a folder."""
     if fcntl is None:
         return
     with suppress(OSError):  # a folder that cannot be listed or changed stays as it is
         for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
-            with suppress(LockedError):
+            with suppress(OSError):  # of a process that runs, or of another user
                 file, is_locked = open_locked(folder / name)
                 if is_locked:
                     (folder / name).unlink(missing_ok=True)
@@ -122,6 +139,8 @@ def sweep(folder: Path) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, which is made for it and removed at the end.
+
+    A file that is not empty is of someone else, and stays.
 
     Yields
     ------
@@ -139,14 +158,20 @@ def locked(path: Path) -> Iterator[bool]:
         yield False
         return
     file, is_locked = open_locked(path, os.O_CREAT)
+    while not is_at(file, path):  # a process has removed it and ended meanwhile
+        os.close(file)
+        file, is_locked = open_locked(path, os.O_CREAT)
     try:
-        while not is_at(file, path):  # a process has removed it and ended meanwhile
-            os.close(file)
-            file, is_locked = open_locked(path, os.O_CREAT)
-        with temporary(path):
+        with temporary(path, _remove_empty):
             yield is_locked
     finally:
         os.close(file)
+
+
+def _remove_empty(path: Path) -> None:
+    status = path.lstat()
+    if stat.S_ISREG(status.st_mode) and status.st_size == 0:
+        path.unlink()
 
 
 def open_locked(path: Path, flags: int = 0) -> tuple[int, bool]:

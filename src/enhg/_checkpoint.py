@@ -102,7 +102,7 @@ class Checkpoint:
                     f"{_difference(own, stored)}; remove it or choose another folder",
                     parameter="checkpoint",
                 )
-            shutil.rmtree(folder)
+            _remove(folder)
         sweep(folder)
         return Computation(folder, json.dumps(own, indent=1, allow_nan=False), self.starts)
 
@@ -112,7 +112,7 @@ class Checkpoint:
             return
         for folder in self.folder.iterdir():
             if _is_computation(folder):
-                shutil.rmtree(folder)
+                _remove(folder)
         with suppress(OSError):
             self.folder.rmdir()
 
@@ -228,6 +228,13 @@ def _check_folder(folder: Path) -> None:
         f"{folder}: must be a new or empty folder, or that of a checkpoint, got {what}",
         parameter="checkpoint",
     )
+
+
+def _remove(folder: Path) -> None:
+    """Remove a computation, its description last: parts without one would be refused."""
+    for part in folder.glob("*.npz"):
+        part.unlink()
+    shutil.rmtree(folder)
 
 
 def _is_computation(folder: Path) -> bool:

@@ -86,6 +86,49 @@ def test_a_process_that_may_take_its_time(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+# Every file takes a second to be moved.
+MOVE = """
+import sys, time
+from pathlib import Path
+import typer
+from enhg.cli.interruption import say_results_are_complete, watch_signals
+from enhg.cli.terminal import errors_in_one_line
+from enhg.io import output_folder
+
+def slow(self, there):
+    print("moving", flush=True)
+    time.sleep(1)
+    return replace(self, there)
+
+@errors_in_one_line
+def command():
+    with output_folder(sys.argv[1]) as folder:
+        for name in "abcd":
+            (folder / name).write_text("new")
+    say_results_are_complete()
+
+replace, Path.replace = Path.replace, slow
+app = typer.Typer()
+app.command()(command)
+watch_signals()
+app([])
+"""
+
+
+def test_results_that_are_moved_for_longer(tmp_path):
+    """They are moved to the end: half of them would be of no use."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", MOVE, str(tmp_path)], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "moving\n"
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert stderr == ""
+    assert process.returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c", "d"]
+
+
 # The signal comes while typer reads the words of the command line.
 EARLY = """
 import os, sys

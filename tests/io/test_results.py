@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -281,6 +278,57 @@ def test_results_that_cannot_be_moved_are_kept(tmp_path, refuses):
     assert (Path(message.split("they are in ")[1]) / "a").read_text() == "ours"
 
 
+@pytest.mark.parametrize("fault", ["disk", "permission"])
+def test_folders_into_which_nothing_can_be_moved(tmp_path, refuses, monkeypatch, fault):
+    """It is found before anything is moved."""
+    target = tmp_path / "out"
+    (target / "a").mkdir(parents=True)
+    if fault == "disk":
+        stat = Path.stat
+
+        def on_another_disk(self, **options):
+            status = stat(self, **options)
+            return os.stat_result((*status[:2], -1, *status[3:])) if self.name == "a" else status
+
+        monkeypatch.setattr(Path, "stat", on_another_disk)
+    else:
+        monkeypatch.setattr(os, "access", lambda path, mode: path.name != "a")
+
+    def write():
+        with output_folder(target, overwrite=True) as folder:
+            (folder / "a").mkdir()
+            (folder / "a" / "b").write_text("new")
+            (folder / "0").write_text("new")
+
+    kept = Path(refuses(write, "cannot be moved").split("they are in ")[1])
+    assert (kept / "0").exists()
+    assert os.listdir(target / "a") == []
+    assert not (target / "0").exists()
+
+
+def test_a_move_that_fails_is_completed_by_the_next_run(tmp_path, refuses, monkeypatch):
+    target, replace = tmp_path / "out", Path.replace
+    target.mkdir()
+
+    def full(self, there):
+        if self.name == "b":
+            raise OSError(28, "No space left on device")
+        return replace(self, there)
+
+    def write():
+        with output_folder(target) as folder:
+            for name in ("a", "b", "c"):
+                (folder / name).write_text("new")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        message = refuses(write, "No space left", "and the next run into")
+        assert f"the others are in {next(target.glob('.*.moving'))}, " in message
+        refuses(write, "No space left", "and the next run into")
+    complete_results(target)
+    assert sorted(os.listdir(target)) == ["a", "b", "c"]
+
+
 def test_a_file_never_replaces_a_folder(tmp_path, refuses):
     target = tmp_path / "out"
     (target / "a").mkdir(parents=True)
@@ -309,55 +357,25 @@ def test_optional_files_of_an_earlier_run_are_removed(tmp_path):
     assert left == ["a.csv", "c.csv", "d", "d/1.jpg", "d/mine.txt"]
 
 
-def write_moving(out, content):
-    """The folder of a run that was killed while its results were moved, with a list of files."""
-    moving = out / ".out.01234567.moving"
-    moving.mkdir(parents=True)
-    (moving / "a.txt").write_text("new")
-    (moving / ".stale.json").write_text(content)
+def test_a_parent_that_cannot_be_listed(tmp_path, monkeypatch):
+    """As the folder of all users often is, in which each has one."""
+    target, listdir = tmp_path / "out", os.listdir
+    target.mkdir()
 
+    def refuse(folder="."):
+        if Path(folder) == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return listdir(folder)
 
-def test_only_files_of_the_results_are_removed(tmp_path):
-    """Whatever a folder of another origin names."""
-    out, mine = tmp_path / "out", tmp_path / "mine"
-    mine.mkdir()
-    for name in ("1", "2", "3"):
-        (mine / name).write_text("mine")
-    write_moving(out, json.dumps([str(mine / "1"), "../mine/2", "link/3", "old", "no", "\0", 4]))
-    (out / "link").symlink_to(mine)
-    (out / "old").write_text("old")
-    with output_folder(out, overwrite=True):
-        pass
-    assert sorted(os.listdir(mine)) == ["1", "2", "3"]
-    assert sorted(os.listdir(out)) == ["a.txt", "link"]
-
-
-@pytest.mark.parametrize("content", ["", "[", "5", '"a"', "[" * 100_000], ids=len)
-def test_a_damaged_list_of_files(tmp_path, content):
-    out = tmp_path / "out"
-    write_moving(out, content)
-    with output_folder(out, overwrite=True):
-        pass
-    assert os.listdir(out) == ["a.txt"]
-
-
-def test_results_that_were_being_moved_are_completed(tmp_path, refuses):
-    """Also without `overwrite`, which is refused then: the results are there."""
-    out = tmp_path / "out"
-    write_moving(out, "[]")
-    (out / "b.txt").write_text("new")  # moved before the run was killed
-    refuses(lambda: entered(out), "must be new or empty", parameter="overwrite")
-    assert sorted(os.listdir(out)) == ["a.txt", "b.txt"]
-    write_moving(out / "c", "[]")
-    (out / "c" / ".out.01234567.moving").rename(tmp_path / ".out.01234567.moving")
-    complete_results(out)
-    assert sorted(os.listdir(tmp_path)) == ["out"]
-    complete_results(tmp_path / "none")
-    assert sorted(os.listdir(tmp_path)) == ["out"]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", refuse)
+        with output_folder(target) as folder:
+            (folder / "a").write_text("new")
+    assert contents(tmp_path) == {"out/a": "new"}
 
 
 def test_the_root_of_the_file_system(refuses):
-    refuses(lambda: entered("/"), "must be a folder in another one", parameter="out")
+    refuses(lambda: enter("/"), "must be a folder in another one", parameter="out")
 
 
 def test_a_link_to_itself(tmp_path, refuses):
@@ -370,90 +388,19 @@ def test_a_link_to_itself(tmp_path, refuses):
     refuses(write, "out")
 
 
-# --- runs that were killed, and two at once ------------------------------------------------------
+def test_folders_that_are_new_are_moved_in_one_step(tmp_path, monkeypatch):
+    """They may have a picture of every image."""
+    target, replace, moved = tmp_path / "out", Path.replace, []
 
-RUN = """
-import os, sys, time
-from enhg.io import results
-target, kill_at = sys.argv[1:]
-replace, count = os.replace, 0
-def stop(self, there):
-    global count
-    count += 1
-    if count == int(kill_at):
-        os._exit(9)
-    return replace(self, there)
-results.Path.replace = stop
-with results.output_folder(target, overwrite=True, optional=("old*.txt",)) as folder:
-    for name in ("a", "b", "c"):
-        (folder / f"{name}.txt").write_text("new")
-    print(folder.name, flush=True)
-    if kill_at == "0":
-        time.sleep(600)
-"""
-
-
-def start(target, kill_at=0):
-    return subprocess.Popen(
-        [sys.executable, "-c", RUN, str(target), str(kill_at)], stdout=subprocess.PIPE, text=True
-    )
-
-
-@pytest.mark.parametrize("existing", [False, True])
-def test_leftovers_of_a_killed_run_are_removed_by_the_next_one(tmp_path, refuses, existing):
-    target = tmp_path / "out"
-    home = target if existing else tmp_path
-    if existing:
-        target.mkdir()
-    with start(target) as process:
-        name = process.stdout.readline().strip()
-        refuses(lambda: entered(target), "another run writes into this folder")
-        assert (home / name).is_dir()  # of a run that is alive
-        process.kill()
-    assert (home / name).is_dir()
-    (home / ".other.01234567.tmp").mkdir()  # of another OUT
-    (home / ".out.01234567.tmp").write_text("a file")
-    with output_folder(target, overwrite=True) as folder:
-        (folder / "labels.csv").write_text("")
-        assert not (home / name).exists()
-    assert sorted(os.listdir(home)) == sorted(
-        [".other.01234567.tmp", ".out.01234567.tmp", "labels.csv" if existing else "out"]
-    )
-
-
-def entered(target):
-    with output_folder(target):
-        pass
-
-
-@pytest.mark.parametrize("kill_at", [1, 2, 3])
-def test_results_that_were_being_moved_are_completed_by_the_next_run(tmp_path, refuses, kill_at):
-    target = tmp_path / "out"
-    target.mkdir()
-    for name in ("a.txt", "old1.txt", "mine.txt"):
-        (target / name).write_text("old")
-    with start(target, kill_at) as process:
-        assert process.wait() == 9
-    refuses(lambda: entered(target), "must be new or empty")
-    with pytest.raises(KeyError), output_folder(target, overwrite=True):
-        raise KeyError  # this run fails, but the one before it had succeeded
-    assert {file.name: file.read_text() for file in target.iterdir()} == {
-        "a.txt": "new", "b.txt": "new", "c.txt": "new", "mine.txt": "old",
-    }  # fmt: skip
-
-
-def test_an_interruption_while_results_are_moved_comes_too_late(tmp_path, monkeypatch):
-    target, replace, calls = tmp_path / "out", Path.replace, []
-
-    def interrupted(self, there):
-        calls.append(there)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
+    def noted(self, there):
+        moved.append(there)
         return replace(self, there)
 
-    target.mkdir()
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with output_folder(target) as folder:
-        for name in ("a", "b", "c"):
+    (target / "old").mkdir(parents=True)
+    monkeypatch.setattr(Path, "replace", noted)
+    with output_folder(target, overwrite=True) as folder:
+        for name in ("new/deep/a", "new/b", "old/c"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text("new")
-    assert sorted(os.listdir(target)) == ["a", "b", "c"]
+    assert moved == [target / "new", target / "old" / "c"]
+    assert contents(target) == {"new/deep/a": "new", "new/b": "new", "old/c": "new"}

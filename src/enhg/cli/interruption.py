@@ -19,7 +19,7 @@ from threading import Event, Lock, Thread
 from time import sleep
 from typing import Any, NoReturn
 
-from enhg._atomic import remove_unfinished
+from enhg._atomic import is_completing, remove_unfinished
 from enhg.exceptions import InputError
 
 _SECONDS_TO_END = 2.0
@@ -160,6 +160,8 @@ def _watch(reading: int) -> None:
             _receive(number)
             if _hurried.is_set():
                 sleep(_SECONDS_TO_END)
+                while is_completing():
+                    sleep(_SECONDS_TO_END)
                 _end(signal.Signals(number))
 
 

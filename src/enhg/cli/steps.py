@@ -170,7 +170,7 @@ def _resumable(
         The folder of the results.
     folder : Path or None
         The folder of the checkpoint, which is kept. None: in `out`, after a minute, and removed
-        when the run is complete.
+        by `output_folder` when the run is complete.
     overwrite : bool
         Whether the checkpoint of another run in `out` is replaced.
     """
@@ -196,8 +196,6 @@ def _resumable(
 
     with last_line(say_where):
         yield checkpoint
-    if folder is None:
-        checkpoint.remove()
 
 
 @contextmanager

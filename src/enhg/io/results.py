@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from enhg._atomic import LockedError, atomic_file, locked, temporary
+from enhg._atomic import LockedError, atomic_file, completing, locked, temporary
+from enhg._checkpoint import Checkpoint
 from enhg._files import resolved
 from enhg.exceptions import InputError
 from enhg.io._base import Skipped, reason
@@ -90,7 +91,8 @@ def output_folder(
         The folder of the results; missing parents are made.
     overwrite : bool, default=False
         Allow `path` to hold files: those of the same names are replaced, each in one step, and all
-        others are left alone. The checkpoint of a run that was interrupted is always allowed.
+        others are left alone. The checkpoint of a run that was interrupted is always allowed, and
+        removed once there are results.
     new : sequence of str, default=()
         Names of folders in `path` that must not exist, also with `overwrite`: what another run
         left there, such as the folders of its clusters, would be taken for results of this one.
@@ -131,7 +133,7 @@ def output_folder(
                 stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
                 parent.mkdir(exist_ok=True)
             if _lock(stack, target):
-                _recover(target)
+                _recover(target, resumes=overwrite and not new)  # which are there then
             _check_target(target, overwrite, new)  # another run may have ended meanwhile
             home = target if target.exists() else target.parent
             folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
@@ -193,11 +195,14 @@ def _lock_files(target: Path) -> list[Path]:
     return [*files, target / _LOCK] if target.exists() else files
 
 
-def _recover(target: Path) -> None:
-    """Remove what killed runs have left, and complete results that were being moved."""
+def _recover(target: Path, resumes: bool = False) -> None:
+    """Remove what killed runs have left, and complete results that were being moved.
+
+    Their checkpoint is of no use then, unless this run is the same once more and `resumes`.
+    """
     for folder in _leftovers(target):
-        if folder.name.endswith(_MOVING):
-            _move(folder, target)
+        if folder.name.endswith(_MOVING) and target.exists():
+            _complete(folder, target, resumes)
         else:
             shutil.rmtree(folder)
 
@@ -207,9 +212,16 @@ def _leftovers(target: Path) -> list[Path]:
     return [
         home / name
         for home in filter(Path.is_dir, (target.parent, target))
-        for name in filter(_leftover(target).fullmatch, os.listdir(home))
+        for name in filter(_leftover(target).fullmatch, _listed(home))
         if (home / name).is_dir() and not (home / name).is_symlink()
     ]
+
+
+def _listed(folder: Path) -> list[str]:
+    """Names in a folder; none if it may be passed through only, as others' folders often are."""
+    with suppress(PermissionError):
+        return os.listdir(folder)
+    return []
 
 
 def _leftover(target: Path) -> re.Pattern[str]:
@@ -251,34 +263,59 @@ def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str])
             raise FileExistsError(f"{there.name} is a file on one side and a folder on the other")
         if there.is_file() and not overwrite:
             raise FileExistsError(f"{there.name} has been written there meanwhile")
+        if there.is_dir() and there.stat().st_dev != folder.stat().st_dev:
+            raise OSError(f"{there.name} is on another disk")
+        if there.is_dir() and not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(f"{there.name} cannot be written")
     patterns = optional if overwrite else ()
     stale = {file.relative_to(target) for pattern in patterns for file in target.glob(pattern)}
     names = sorted(os.fspath(name) for name in stale - set(items))
     (folder / _STALE).write_text(json.dumps(names), encoding="ascii")
-    moving = folder.rename(folder.with_suffix(_MOVING))
+    with completing():  # too late for Ctrl-C: half of the results would be of no use
+        moving = folder.rename(folder.with_suffix(_MOVING))
+        while moving.exists():
+            with suppress(KeyboardInterrupt):
+                _complete(moving, target)
+
+
+def _complete(folder: Path, target: Path, resumes: bool = False) -> None:
+    """Move all files into `target`; say where they are if that is not possible."""
     try:
-        _move(moving, target)
-    except KeyboardInterrupt:  # too late: half of the results would be of no use
-        _move(moving, target)
+        _move(folder, target, resumes)
+    except OSError as error:
+        raise InputError(
+            f"{target}: not all results can be moved there ({reason(error)}); the others are in "
+            f"{folder}, and the next run into {target} moves them"
+        ) from error
 
 
-def _move(folder: Path, target: Path) -> None:
+def _move(folder: Path, target: Path, resumes: bool) -> None:
     """Move all files into `target` and remove those that they replace; to be repeated until done.
+
+    The checkpoint is removed, too, unless a run `resumes` from it.
 
     A process that is killed before the end has written everything, and the next one goes on.
     """
     if not (folder / _STALE).exists():  # all is done but the removal of the folder
         shutil.rmtree(folder)
         return
-    for item in sorted(folder.rglob("*")):
-        there = target / item.relative_to(folder)
-        if item.is_dir():
-            there.mkdir(exist_ok=True)
-        elif item != folder / _STALE:
-            item.replace(there)
+    _move_entries(folder, target)
     for file in _stale_files(folder, target):
         file.unlink(missing_ok=True)
+    if not resumes:
+        with suppress(InputError):  # a folder of that name that is no checkpoint
+            Checkpoint(target / CHECKPOINT).remove()
     shutil.rmtree(folder)
+
+
+def _move_entries(folder: Path, target: Path) -> None:
+    """Move files, and folders that `target` does not have, in one step each."""
+    for entry in sorted(folder.iterdir()):
+        there = target / entry.name
+        if entry.is_dir() and not entry.is_symlink() and there.exists():
+            _move_entries(entry, there)
+        elif entry.name != _STALE:
+            entry.replace(there)
 
 
 def _stale_files(folder: Path, target: Path) -> list[Path]:
