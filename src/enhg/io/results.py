@@ -127,6 +127,7 @@ def output_folder(
     target = resolved(path)
     with ExitStack() as stack:
         with _writable(target):
+            # What a killed run was moving there is completed first, under the lock.
             if not _leftovers(target) and not any(file.exists() for file in _lock_files(target)):
                 _check_target(target, overwrite, new)
             for parent in reversed([p for p in target.parents if not p.exists()]):
