@@ -143,6 +143,22 @@ def test_two_servers_do_not_share_a_folder(digits, tmp_path):
         assert "is in use by another enhg label" in other.stderr
 
 
+def test_no_run_writes_into_the_folder_while_the_page_is_open(digits, tmp_path):
+    out = tmp_path / "out"
+    cluster = [sys.executable, "-m", "enhg", "cluster", str(digits), "-o", str(out), "--overwrite"]
+    with running(digits, out) as (process, address):
+        assert ask(address, "state")["version"] == 0
+        before = sorted(os.listdir(out))
+        other = subprocess.run(cluster, capture_output=True, text=True)
+        assert other.returncode == 1
+        assert "another run writes into this folder" in other.stderr
+        assert sorted(os.listdir(out)) == before
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert not (out / ".lock").exists()
+    assert not (tmp_path / ".out.lock").exists()
+
+
 def test_a_port_that_is_taken(digits, tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -291,6 +291,7 @@ def _serve(
     open_browser: bool,
 ) -> None:
     """Serve the page until Ctrl-C, then print where the labels are."""
+    from enhg.io.results import held_folder
     from enhg.labeling.export import LABELS, Exporter
     from enhg.labeling.serving import serve
 
@@ -298,13 +299,14 @@ def _serve(
         stages.print_error(f"open {address} (Ctrl-C stops; the same command resumes)")
 
     try:
-        with stages.stage("map", "drawing the map"):
-            session.prepare()
-        with unhurried():
-            serve(
-                session, pictures, Exporter(session, samples, out), listening,
-                open_browser=open_browser, announce=announce,
-            )  # fmt: skip
+        with held_folder(out):
+            with stages.stage("map", "drawing the map"):
+                session.prepare()
+            with unhurried():
+                serve(
+                    session, pictures, Exporter(session, samples, out), listening,
+                    open_browser=open_browser, announce=announce,
+                )  # fmt: skip
     except KeyboardInterrupt:
         pass
     finally:

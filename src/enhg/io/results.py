@@ -155,17 +155,33 @@ def output_folder(
 def complete_results(path: str | os.PathLike[str]) -> None:
     """Complete the results in a folder if a run was killed as it moved them there.
 
-    What else killed runs have left is removed.
+    What else killed runs have left is removed. Nothing is done where a run writes into the folder.
 
     Raises
     ------
     InputError
-        If another run writes into the folder, or it cannot be written.
+        If the folder cannot be written.
     """
     target = resolved(path)
-    with _writable(target), ExitStack() as stack:
+    with _writable(target), suppress(LockedError), ExitStack() as stack:
         if target.is_dir() and _lock(stack, target):
             _recover(target)
+
+
+@contextmanager
+def held_folder(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a folder that exists: until the end of the block no run writes results into it.
+
+    Raises
+    ------
+    InputError
+        On entry, if a run writes into the folder, or it cannot be written.
+    """
+    target = resolved(path)
+    with ExitStack() as stack:
+        with _writable(target):
+            _lock(stack, target)
+        yield
 
 
 def _lock(stack: ExitStack, target: Path) -> bool:
@@ -178,12 +194,8 @@ def _lock(stack: ExitStack, target: Path) -> bool:
     for file in _lock_files(target):
         try:
             held.append(stack.enter_context(locked(file)))
-        except LockedError as error:
-            raise InputError(
-                f"{target}: another run writes into this folder; wait for its end, or choose "
-                "another folder",
-                parameter="out",
-            ) from error
+        except LockedError:
+            raise
         except OSError as error:  # one of both folders need not be writable
             failure = error
     if not held and failure is not None:
@@ -338,5 +350,11 @@ def _stale_files(folder: Path, target: Path) -> list[Path]:
 def _writable(path: Path) -> Iterator[None]:
     try:
         yield
+    except LockedError as error:
+        raise InputError(
+            f"{path}: another run writes into this folder; wait for its end, or choose another "
+            "folder",
+            parameter="out",
+        ) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({reason(error)})") from error
