@@ -111,8 +111,8 @@ def remove_unfinished() -> None:
 @contextmanager
 def completing() -> Iterator[None]:
     """Mark what must not be cut off by the end of the process, as far as that can wait."""
-    _completing.set()
     try:
+        _completing.set()
         yield
     finally:
         _completing.clear()
@@ -131,9 +131,11 @@ def sweep(folder: Path) -> None:
         for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
             with suppress(OSError):  # of a process that runs, or of another user
                 file, is_locked = open_locked(folder / name)
-                if is_locked:
-                    (folder / name).unlink(missing_ok=True)
-                os.close(file)
+                try:
+                    if is_locked:
+                        (folder / name).unlink(missing_ok=True)
+                finally:
+                    os.close(file)
 
 
 @contextmanager

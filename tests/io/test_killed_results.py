@@ -179,6 +179,19 @@ def test_the_checkpoint_of_results_that_are_complete(tmp_path, refuses):
     assert os.listdir(out / ".checkpoint") == ["mine"]
 
 
+def test_a_checkpoint_that_cannot_be_removed(tmp_path, monkeypatch):
+    """The results are complete all the same."""
+    out = tmp_path / "out"
+    out.mkdir()
+
+    def denied(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Checkpoint, "remove", denied)
+    entered(out)
+    assert os.listdir(out) == []
+
+
 def test_results_whose_folder_was_removed_while_they_were_being_moved(tmp_path):
     write_moving(tmp_path / "out", "[]")
     (tmp_path / "out" / ".out.01234567.moving").rename(tmp_path / ".out.01234567.moving")

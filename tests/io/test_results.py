@@ -329,6 +329,21 @@ def test_a_move_that_fails_is_completed_by_the_next_run(tmp_path, refuses, monke
     assert sorted(os.listdir(target)) == ["a", "b", "c"]
 
 
+def test_a_folder_never_replaces_a_link_to_nothing(tmp_path, refuses):
+    target = tmp_path / "out"
+    target.mkdir()
+    (target / "b").symlink_to(tmp_path / "none")
+
+    def write():
+        with output_folder(target, overwrite=True) as folder:
+            (folder / "a").write_text("new")
+            (folder / "b").mkdir()
+
+    assert "b is a file on one side" in refuses(write, "they are in")
+    assert sorted(os.listdir(target))[1:] == ["b"]
+    assert not list(target.glob(".*.moving"))
+
+
 def test_a_file_never_replaces_a_folder(tmp_path, refuses):
     target = tmp_path / "out"
     (target / "a").mkdir(parents=True)

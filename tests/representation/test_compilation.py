@@ -64,7 +64,7 @@ def test_solving_loads_the_kernel_first(monkeypatch):
 
 
 def test_references_to_working_memory_are_not_counted():
-    """All of its arrays are viewed without an owner."""
+    """All of its arrays, and those of a block, are viewed without an owner."""
 
     def arrays(part, name):
         if isinstance(part, np.ndarray):
@@ -76,6 +76,9 @@ def test_references_to_working_memory_are_not_counted():
     views = re.findall(r"_view\(([\w.]+)\)", _kernels._views(_kernels.Work, "work"))
     assert set(views) == arrays(work, "work")
     assert "work.factor.U" in views
+    assert _kernels._views(_kernels.Block, "block").count("_view(") == len(_kernels.Block._fields)
+    shared = _kernels._views(_kernels.Shared, "shared")
+    assert re.findall(r"_view\(shared\.(\w+)\)", shared) == ["atoms", "gram", "counts"]
 
 
 def test_an_array_that_is_not_contiguous_is_refused():

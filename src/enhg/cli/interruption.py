@@ -161,7 +161,9 @@ def _watch(reading: int) -> None:
             if _hurried.is_set():
                 sleep(_SECONDS_TO_END)
                 while is_completing():
-                    sleep(_SECONDS_TO_END)
+                    while is_completing():
+                        sleep(_SECONDS_TO_RAISE)
+                    sleep(_SECONDS_TO_END)  # the line of what is complete now
                 _end(signal.Signals(number))
 
 

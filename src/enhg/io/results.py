@@ -134,7 +134,8 @@ def output_folder(
                 stack.enter_context(temporary(parent, Path.rmdir))  # as long as it is empty
                 parent.mkdir(exist_ok=True)
             if _lock(stack, target):
-                _recover(target, resumes=overwrite and not new)  # which are there then
+                # With `new`, the same run is refused below: its new folders are there then.
+                _recover(target, resumes=overwrite and not new)
             _check_target(target, overwrite, new)  # another run may have ended meanwhile
             home = target if target.exists() else target.parent
             folder = home / f".{target.name}.{uuid4().hex[:8]}.tmp"
@@ -211,7 +212,8 @@ def _lock_files(target: Path) -> list[Path]:
 def _recover(target: Path, resumes: bool = False) -> None:
     """Remove what killed runs have left, and complete results that were being moved.
 
-    Their checkpoint is of no use then, unless this run is the same once more and `resumes`.
+    Their checkpoint is of no use then, unless this run is the same once more and `resumes`. Where
+    the folder is gone, with the results that had been moved there, the others are removed, too.
     """
     for folder in _leftovers(target):
         if folder.name.endswith(_MOVING) and target.exists():
@@ -272,7 +274,7 @@ def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str])
     items = sorted(item.relative_to(folder) for item in folder.rglob("*"))
     for item in items:
         there = target / item
-        if there.is_dir() != (folder / item).is_dir() and there.exists():
+        if there.is_dir() != (folder / item).is_dir() and os.path.lexists(there):
             raise FileExistsError(f"{there.name} is a file on one side and a folder on the other")
         if there.is_file() and not overwrite:
             raise FileExistsError(f"{there.name} has been written there meanwhile")
@@ -284,11 +286,15 @@ def _place(folder: Path, target: Path, overwrite: bool, optional: Sequence[str])
     stale = {file.relative_to(target) for pattern in patterns for file in target.glob(pattern)}
     names = sorted(os.fspath(name) for name in stale - set(items))
     (folder / _STALE).write_text(json.dumps(names), encoding="ascii")
-    with completing():  # too late for Ctrl-C: half of the results would be of no use
-        moving = folder.rename(folder.with_suffix(_MOVING))
-        while moving.exists():
-            with suppress(KeyboardInterrupt):
-                _complete(moving, target)
+    moving = folder.with_suffix(_MOVING)
+    with completing():
+        while True:
+            with suppress(KeyboardInterrupt):  # too late: half of them would be of no use
+                if folder.exists():
+                    folder.rename(moving)
+                if moving.exists():
+                    _complete(moving, target)
+                return
 
 
 def _complete(folder: Path, target: Path, resumes: bool = False) -> None:
@@ -316,7 +322,7 @@ def _move(folder: Path, target: Path, resumes: bool) -> None:
     for file in _stale_files(folder, target):
         file.unlink(missing_ok=True)
     if not resumes:
-        with suppress(InputError):  # a folder of that name that is no checkpoint
+        with suppress(InputError, OSError):  # one that is no checkpoint, or of another user
             Checkpoint(target / CHECKPOINT).remove()
     shutil.rmtree(folder)
 
@@ -352,8 +358,8 @@ def _writable(path: Path) -> Iterator[None]:
         yield
     except LockedError as error:
         raise InputError(
-            f"{path}: another run writes into this folder; wait for its end, or choose another "
-            "folder",
+            f"{path}: another run writes into this folder, or enhg label is open there; wait for "
+            "its end, or choose another folder",
             parameter="out",
         ) from error
     except OSError as error:

@@ -386,8 +386,9 @@ def _orthogonal(
 
 
 def _read_only(array: NDArray) -> NDArray:
-    """Return a read-only view: kernels have one signature for it, memory-mapped or not."""
-    view = array.view()
+    """Return a read-only view: kernels have one signature for it, memory-mapped or not, and view
+    all arrays as aligned."""
+    view = np.require(array, requirements="A").view()
     view.flags.writeable = False
     return view
 
