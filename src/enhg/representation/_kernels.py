@@ -315,7 +315,7 @@ def _views(kind, name):
 
 
 # Numba counts no references to arrays without an owner. The counts are atomic: on 300 to 1000
-# images they took a third of the time, with one thread and with two.
+# digits and one thread they took 30 % of the time.
 _borrow_work, _borrow_shared, _borrow_block = (
     _inline(eval(f"lambda owned: {_views(kind, 'owned')}")) for kind in (Work, Shared, Block)
 )
