@@ -4,50 +4,66 @@ Copies are files of equal contents. Near-copies show the same picture after resi
 a change of brightness or a crop of a few percent; mirrored and rotated pictures are others. Every
 image is compared with those nearest to it, and with those of its largest coefficients.
 
-Both pictures are reduced to 32×32 pixels in color and one is shifted and scaled, by at most 6 % of
-the side, to fit the other. The pair is accepted when the correlation of the pixels (less the mean
-of each channel, without the margin) is at least 0.95, the proportions agree within 12 %, the
-contrasts within a factor of 1.5, the mean colors within 32 of 255 levels, and the mirrored picture
-does not fit better. Pictures of less than 64 pixels have too little detail for that: different
-digits, and different photographs of one face, reach 0.99. Two of them must correlate by 0.995
-without any shift. Pictures without contrast are compared by their contents only.
+Pairs whose proportions, contrasts or mean colors differ much are refused. Of others, both pictures
+are reduced to 32×32 pixels in color and one is shifted and scaled, by at most 6 % of the side, to
+fit the other. Where they correlate, and the mirrored picture does not fit better, both are compared
+in detail, at 128 pixels or the size of the smaller: different pictures of one kind agree in what is
+large, as sky and horizon or the outline of a leaf, copies also in what is small. The fit is
+refined, a band of middle frequencies is taken, which recompression and resizing keep, and
+correlated in 49 blocks. The similarity is the first quartile of the correlations of the blocks with
+texture: three quarters of them are at least as similar. A picture with too few such blocks is
+compared by its contents only.
+
+Pictures of less than 64 pixels have too little detail for that: different photographs of one face
+are as similar as copies. Two of them must correlate by 0.999, reduced to 8×8 pixels, without shift.
+
+The thresholds of both were chosen by ``python -m experiments copies``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter, uniform_filter
+from scipy.sparse import csr_array
 
 from enhg._optional import require
 from enhg.io._base import Photos
 from enhg.io._decoding import open_thumbnail
 
-_SIDE = 32
 _NEIGHBORS = 5  # images compared with each image
 _MOST_COMPARED = 100_000  # images up to which the nearest ones are found exactly
-_CORRELATION = 0.95
+_SIDE = 32
+_UNFITTED_CORRELATION = 0.6  # of pictures of half the side
+_COARSE_CORRELATION = 0.85  # of these, fitted to each other
+_CORRELATION = 0.9  # of pictures of the whole side, fitted to each other
+_DETAIL_SIDE = 128
+_UNIT = 16  # sides are multiples of it
+_BAND = (0.8, 2.5)  # standard deviations of the two Gaussian filters, in pixels
+_BLOCKS = 8  # along the side, of which the margin takes one
+_TEXTURE = 16.0  # variance of the band in a block, in squared levels of 255
+_MIN_BLOCKS = 3  # with texture
+_SIMILARITY = 0.85
 _SMALL = 64  # pixels of the longer side
-_SMALL_CORRELATION = 0.995
-_COARSE_CORRELATION = 0.6  # of pictures of half the side, before they are fitted
-_FITTED_COARSE_CORRELATION = 0.85
+_SMALL_SIMILARITY = 0.999
 _TURNED = 0.01  # by which the correlation of a mirrored picture is better
 _PROPORTION = np.log(1.12)
-_CONTRAST = np.log(1.5)
+_CONTRAST = 2.0
 _MIN_CONTRAST = 4.0  # levels of 255
-_MEAN_COLOR = 32.0  # levels of 255
+_MEAN_COLOR = 64.0  # levels of 255
 _MAX_SHIFT = 0.06  # of the side
 _STEPS = 5
 _BATCH = 256
+_DETAIL_BATCH = 32
 
 _Pixels = NDArray[np.float32]
+_Rows = NDArray[np.int_]
 
 
 @dataclass(frozen=True)
@@ -84,23 +100,30 @@ def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> li
     Returns
     -------
     list of DuplicateGroup
-        Groups of two images or more, which are connected by accepted pairs; in order of their
-        first rows.
+        Groups of two images or more, in order of their first rows. The largest picture that is in
+        no group yet leads the next group, and every other member is similar to it.
     """
-    n = len(photos.digests)
     first: dict[str, int] = {}
     alike = np.array([first.setdefault(digest, i) for i, digest in enumerate(photos.digests)], int)
-    rows = np.unique(alike)  # one of every contents
-    pictures = _pictures([photos.thumbnails[i] for i in rows])
-    sizes = np.array([photos.sizes[i] for i in rows], dtype=np.float64).reshape(-1, 2)
-    pairs = _nearest(_unit(_reduced(pictures, 4)))
+    rows, position = np.unique(alike, return_inverse=True)  # one of every contents
+    copies: list[list[int]] = [[] for _ in rows]
+    for i, at in enumerate(position.tolist()):
+        copies[at].append(i)
+    pictures = _Pictures(photos, rows)
+    pairs = _nearest(pictures.points)
     if coefficients is not None:
-        position = np.searchsorted(rows, alike)
         pairs = np.vstack([pairs, position[_largest(coefficients)]])
-    pairs = _distinct(pairs, len(rows))
-    pairs = rows[pairs[_near(pictures, sizes, pairs)]]
-    pairs = np.vstack([pairs, np.column_stack([np.arange(n), alike])])
-    return _groups(photos, pairs)
+    groups = []
+    for similar in _groups(pictures, _distinct(pairs, len(rows))):
+        leader = next(iter(similar))
+        similarity = {i: similar[at] for at in similar for i in copies[at]}
+        members = sorted(similarity, key=lambda i: (i != rows[leader], i))
+        if len(members) > 1:
+            is_copy = tuple(position[i] == leader for i in members)
+            groups.append(
+                DuplicateGroup(tuple(members), is_copy, tuple(similarity[i] for i in members))
+            )
+    return sorted(groups, key=lambda group: min(group.members))
 
 
 def duplicate_table(
@@ -163,34 +186,115 @@ def conflicting(groups: Sequence[DuplicateGroup], names: Sequence[str]) -> list[
     return [group for group in groups if len({names[i] for i in group.members} - {""}) > 1]
 
 
-def _groups(photos: Photos, pairs: NDArray[np.int_]) -> list[DuplicateGroup]:
-    n = len(photos.digests)
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    component = connected_components(graph, directed=False)[1]
-    order = np.argsort(component, kind="stable")
-    starts = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1))
-    groups = []
-    for start, end in pairwise(starts):
-        members = order[start:end].tolist()
-        if len(members) > 1:
-            members.sort(key=lambda i: -photos.sizes[i][0] * photos.sizes[i][1])
-            members[1:] = sorted(members[1:])
-            digest = photos.digests[members[0]]
-            copies = tuple(photos.digests[i] == digest for i in members)
-            similarities = tuple(1.0 if copy else _CORRELATION for copy in copies)
-            groups.append(DuplicateGroup(tuple(members), copies, similarities))
-    return sorted(groups, key=lambda group: min(group.members))
+class _Pictures:
+    """Pictures of distinct contents, in the sizes that they are compared in."""
+
+    def __init__(self, photos: Photos, rows: _Rows) -> None:
+        self.thumbnails = [photos.thumbnails[i] for i in rows]
+        self.pixels = _decoded(self.thumbnails, "RGB", _SIDE)
+        self.points = _unit(_reduced(self.pixels, 4))
+        sizes = np.array([photos.sizes[i] for i in rows], dtype=np.float64).reshape(-1, 2)
+        self.area = sizes.prod(axis=1)
+        self.longer = sizes.max(axis=1, initial=0)
+        self.proportion = np.log(sizes[:, 0] / sizes[:, 1])
+        self.color = self.pixels.mean(axis=(2, 3))
+        variances = [picture.var(axis=(1, 2)).mean() for picture in self.pixels]
+        self.contrast = np.sqrt(variances)
+
+    def similarities(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Similarities of pairs of pictures, 0 where they are no near-copies."""
+        pairs = np.asarray(pairs, dtype=int).reshape(-1, 2)
+        similarity = np.zeros(len(pairs))
+        likely = np.flatnonzero(self._comparable(*pairs.T))
+        small = (self.longer[pairs[likely]] < _SMALL).all(axis=1)
+        a, b = pairs[likely[small]].T
+        correlation = np.einsum("ij,ij->i", self.points[a], self.points[b])
+        similarity[likely[small]] = np.where(correlation >= _SMALL_SIMILARITY, correlation, 0)
+        large = likely[~small]
+        for start in range(0, len(large), _BATCH):
+            batch = large[start : start + _BATCH]
+            a, b = pairs[batch].T
+            rows, window = _fit_each_other(self.pixels[a], self.pixels[b])
+            similarity[batch[rows]] = self._detailed(a[rows], b[rows], window)
+        return similarity
+
+    def _comparable(self, a: _Rows, b: _Rows) -> NDArray[np.bool_]:
+        """Whether proportions, contrasts and mean colors differ little."""
+        low = np.minimum(self.contrast[a], self.contrast[b])
+        high = np.maximum(self.contrast[a], self.contrast[b])
+        near: NDArray[np.bool_] = (
+            (low >= _MIN_CONTRAST)
+            & (high <= _CONTRAST * low)
+            & (np.abs(self.proportion[a] - self.proportion[b]) <= _PROPORTION)
+            & (np.abs(self.color[a] - self.color[b]).max(axis=1, initial=0) <= _MEAN_COLOR)
+        )
+        return near
+
+    def _detailed(self, a: _Rows, b: _Rows, window: _Pixels) -> NDArray[np.float64]:
+        """Similarities in detail, 0 where they are below the threshold.
+
+        The side is that of the smaller picture, at most 128 pixels, in multiples of 16, so that
+        the margin and the blocks are of whole pixels; half of it where blocks have no texture.
+        """
+        similarity, texture = np.full(len(a), np.nan), np.full(len(a), _TEXTURE)
+        sides = np.clip(np.minimum(self.longer[a], self.longer[b]), _SIDE, _DETAIL_SIDE) // _UNIT
+        for units in range(_DETAIL_SIDE // _UNIT, _SIDE // _UNIT - 1, -1):
+            pairs = np.flatnonzero(sides == units)
+            for start in range(0, len(pairs), _DETAIL_BATCH):
+                batch = pairs[start : start + _DETAIL_BATCH]
+                rows, at = np.unique([a[batch], b[batch]], return_inverse=True)
+                gray = _decoded([self.thumbnails[i] for i in rows], "L", units * _UNIT)
+                p, q = gray[at.reshape(2, -1)].astype(np.float32)
+                _, fitted = _fit(p, q, window[batch])
+                similarity[batch] = _block_similarity(p, _window(q, fitted), texture[batch])
+            smooth = pairs[np.isnan(similarity[pairs])]
+            sides[smooth], texture[smooth] = max(units // 2, _SIDE // _UNIT), texture[smooth] / 4
+        return np.where(similarity >= _SIMILARITY, similarity, 0)
 
 
-def _pictures(thumbnails: Sequence[bytes]) -> NDArray[np.uint8]:
-    """Pixels of thumbnails, all reduced to one size: (n, channels, height, width)."""
+def _groups(pictures: _Pictures, pairs: _Rows) -> Iterator[dict[int, float]]:
+    """Every leader and the pictures that are similar to it, with their similarities.
+
+    The largest picture that is in no group yet leads the next one, which may have no other. It is
+    compared with the pictures that have a pair with it, then with those that have a pair with a
+    similar one, and so on.
+    """
+    known: dict[tuple[int, int], float] = {}
+
+    def similar(leader: int, others: Sequence[int]) -> dict[int, float]:
+        pairs = [(min(leader, other), max(leader, other)) for other in others]
+        new = [pair for pair in pairs if pair not in known]
+        known.update(zip(new, pictures.similarities(new), strict=True))
+        return {i: known[pair] for i, pair in zip(others, pairs, strict=True) if known[pair]}
+
+    accepted = pictures.similarities(pairs)
+    neighbors: dict[int, list[int]] = defaultdict(list)
+    for (a, b), similarity in zip(pairs.tolist(), accepted.tolist(), strict=True):
+        if similarity:
+            known[a, b] = similarity
+            neighbors[a].append(b)
+            neighbors[b].append(a)
+    grouped: set[int] = set()
+    for leader in np.argsort(-pictures.area, kind="stable").tolist():
+        if leader not in grouped:
+            group, tried, latest = {leader: 1.0}, {leader}, {leader: 1.0}
+            while new := {b for a in latest for b in neighbors[a]} - tried - grouped:
+                latest = similar(leader, sorted(new))
+                group |= latest
+                tried |= new
+            grouped |= group.keys()
+            yield group
+
+
+def _decoded(thumbnails: Sequence[bytes], mode: str, side: int) -> NDArray[np.uint8]:
+    """Pixels of thumbnails, all reduced to one size: (n, channels, side, side)."""
     Image = require("PIL.Image", "images")
-    pictures = np.empty((len(thumbnails), 3, _SIDE, _SIDE), dtype=np.uint8)
+    pictures = np.empty((len(thumbnails), len(mode), side, side), dtype=np.uint8)
     for picture, thumbnail in zip(pictures, thumbnails, strict=True):
         with open_thumbnail(thumbnail) as image:
-            image.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # decoded at reduced scale
-            small = image.convert("RGB").resize((_SIDE, _SIDE), Image.Resampling.HAMMING)
-        picture[:] = np.asarray(small).transpose(2, 0, 1)
+            image.draft(mode, (2 * side, 2 * side))  # decoded at reduced scale
+            small = image.convert(mode).resize((side, side), Image.Resampling.HAMMING)
+        picture[:] = np.asarray(small).reshape(side, side, -1).transpose(2, 0, 1)
     return pictures
 
 
@@ -217,7 +321,7 @@ def _rows(pictures: _Pixels) -> _Pixels:
     return pictures.reshape(len(pictures), prod(pictures.shape[1:]))
 
 
-def _nearest(points: NDArray[Any]) -> NDArray[np.int_]:
+def _nearest(points: NDArray[Any]) -> _Rows:
     """Pairs of every row and the rows nearest to it."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -235,13 +339,13 @@ def _nearest(points: NDArray[Any]) -> NDArray[np.int_]:
     return pairs[pairs[:, 1] >= 0]  # −1 stands for a neighbor that the index does not know
 
 
-def _distinct(pairs: NDArray[np.int_], n: int) -> NDArray[np.int_]:
+def _distinct(pairs: _Rows, n: int) -> _Rows:
     """The pairs of two different numbers below n, the smaller first, each once and in order."""
     low, high = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1).T
     return np.column_stack(np.divmod(np.unique(low * n + high), n))
 
 
-def _largest(coefficients: csr_array) -> NDArray[np.int_]:
+def _largest(coefficients: csr_array) -> _Rows:
     """Pairs of every row and the columns of its largest coefficients in absolute value."""
     matrix = csr_array(coefficients)
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -251,57 +355,24 @@ def _largest(coefficients: csr_array) -> NDArray[np.int_]:
     return np.column_stack([row[chosen], matrix.indices[chosen]])
 
 
-def _near(
-    pictures: NDArray[np.uint8], sizes: NDArray[np.float64], pairs: NDArray[np.int_]
-) -> NDArray[np.bool_]:
-    """Which pairs of pictures are near-copies."""
-    contrast = np.empty(len(pictures))
-    for start in range(0, len(pictures), _BATCH):
-        part = slice(start, start + _BATCH)
-        contrast[part] = _centered(pictures[part]).std(axis=(1, 2, 3))
-    color = pictures.mean(axis=(2, 3))
-    proportion = np.log(sizes[:, 0] / sizes[:, 1])
-    small = sizes.max(axis=1, initial=0) < _SMALL
-    a, b = pairs.T
-    tone = np.log(np.maximum(contrast, 1e-6))
-    near = (
-        (np.minimum(contrast[a], contrast[b]) >= _MIN_CONTRAST)
-        & (np.abs(tone[a] - tone[b]) <= _CONTRAST)
-        & (np.abs(proportion[a] - proportion[b]) <= _PROPORTION)
-        & (np.abs(color[a] - color[b]).max(axis=1, initial=0) <= _MEAN_COLOR)
-    )
-    likely = np.flatnonzero(near)
-    for start in range(0, len(likely), _BATCH):
-        batch = likely[start : start + _BATCH]
-        p, q = pictures[a[batch]], pictures[b[batch]]
-        both_small = small[a[batch]] & small[b[batch]]
-        same = np.einsum("ij,ij->i", _unit(p), _unit(q)) >= _SMALL_CORRELATION
-        same[~both_small] = _fit_each_other(p[~both_small], q[~both_small])
-        near[batch] = same
-    return near
-
-
-def _fit_each_other(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether pictures correlate after fitting one to the other: coarsely first, then in detail."""
-    near = np.zeros(len(a), dtype=bool)
-    if not len(a):
-        return near
+def _fit_each_other(
+    a: NDArray[np.uint8], b: NDArray[np.uint8]
+) -> tuple[_Rows, NDArray[np.float32]]:
+    """Which pictures correlate after fitting one to the other, and their windows of `_fit`."""
     coarse_a, coarse_b = _reduced(a, 2), _reduced(b, 2)
-    rows = np.flatnonzero(
-        np.einsum("ij,ij->i", _unit(coarse_a), _unit(coarse_b)) >= _COARSE_CORRELATION
-    )
+    correlation = np.einsum("ij,ij->i", _unit(coarse_a), _unit(coarse_b))
+    rows = np.flatnonzero(correlation >= _UNFITTED_CORRELATION)
     window = np.zeros((len(rows), 2, 2), dtype=np.float32)
     correlation, window = _fit(coarse_a[rows], coarse_b[rows], window)
-    close = correlation >= _FITTED_COARSE_CORRELATION
+    close = correlation >= _COARSE_CORRELATION
     rows, window = rows[close], window[close]
     fine_a, fine_b = a[rows].astype(np.float32), b[rows].astype(np.float32)
-    correlation, _ = _fit(fine_a, fine_b, window)
+    correlation, window = _fit(fine_a, fine_b, window)
     same = correlation >= _CORRELATION
     for axes in ((2,), (3,), (2, 3)):
         turned, _ = _fit(fine_a[same], np.flip(fine_b[same], axes), np.zeros_like(window[same]))
         same[same] = turned <= correlation[same] + _TURNED
-    near[rows] = same
-    return near
+    return rows[same], window[same]
 
 
 def _fit(
@@ -337,6 +408,25 @@ def _fit(
         )
         window = np.clip(window + step.reshape(n, 2, 2), -limit, limit).astype(np.float32)
     return best, best_window
+
+
+def _block_similarity(
+    a: _Pixels, b: _Pixels, texture: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """First quartile of the correlations of blocks with texture; NaN where they are few."""
+    block = a.shape[-1] // _BLOCKS
+    inner = slice(block // 2, -block // 2)
+    centers = slice(block // 2, None, block // 2)  # of blocks that overlap by half
+    low, high = ((0, 0, sigma, sigma) for sigma in _BAND)
+    a, b = ((gaussian_filter(x, low) - gaussian_filter(x, high))[..., inner, inner] for x in (a, b))
+    means = [uniform_filter(x, (0, 0, block, block)) for x in (a * a, b * b, a * b)]
+    variance_a, variance_b, covariance = (_rows(x[..., centers, centers]) for x in means)
+    textured = np.maximum(variance_a, variance_b) >= texture[:, None]
+    correlation = covariance / np.sqrt(np.maximum(variance_a * variance_b, 1e-6))
+    similarity = np.full(len(a), np.nan)
+    for i in np.flatnonzero(textured.sum(axis=1) >= _MIN_BLOCKS):
+        similarity[i] = np.quantile(correlation[i, textured[i]], 0.25)
+    return similarity
 
 
 def _places(side: int) -> NDArray[np.float32]:
