@@ -6,13 +6,13 @@ image is compared with those nearest to it, and with those of its largest coeffi
 
 Pairs whose proportions, contrasts or mean colors differ much are refused. Of others, both pictures
 are reduced to 32×32 pixels in color and one is shifted and scaled, by at most 6 % of the side, to
-fit the other. Where they correlate, and the mirrored picture does not fit better, both are compared
+fit the other. Where they correlate, and the mirrored picture does not fit better, they are compared
 in detail, at 128 pixels or the size of the smaller: different pictures of one kind agree in what is
-large, as sky and horizon or the outline of a leaf, copies also in what is small. The fit is
-refined, a band of middle frequencies is taken, which recompression and resizing keep, and
-correlated in 49 blocks. The similarity is the first quartile of the correlations of the blocks with
-texture: three quarters of them are at least as similar. A picture with too few such blocks is
-compared by its contents only.
+large, as sky and horizon or the outline of a leaf, copies also in what is small. The fit is refined
+and a band of middle frequencies, which recompression and resizing keep, is correlated in
+overlapping blocks. The similarity is the first quartile of the correlations of blocks with texture:
+three quarters of them are at least as similar. Where few blocks have texture, half the side is
+taken, and at 32 pixels they are compared by contents only.
 
 Pictures of less than 64 pixels have too little detail for that: different photographs of one face
 are as similar as copies. Two of them must correlate by 0.999, reduced to 8×8 pixels, without shift.
@@ -48,8 +48,8 @@ _UNIT = 16  # sides are multiples of it
 _BAND = (0.8, 2.5)  # standard deviations of the two Gaussian filters, in pixels
 _BLOCKS = 8  # along the side, of which the margin takes one
 _TEXTURE = 16.0  # variance of the band in a block, in squared levels of 255
-_MIN_BLOCKS = 3  # with texture
-_SIMILARITY = 0.85
+_MIN_BLOCKS = 20  # with texture, of 169
+_SIMILARITY = 0.86
 _SMALL = 64  # pixels of the longer side
 _SMALL_SIMILARITY = 0.999
 _TURNED = 0.01  # by which the correlation of a mirrored picture is better
@@ -117,12 +117,11 @@ def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> li
     for similar in _groups(pictures, _distinct(pairs, len(rows))):
         leader = next(iter(similar))
         similarity = {i: similar[at] for at in similar for i in copies[at]}
-        members = sorted(similarity, key=lambda i: (i != rows[leader], i))
-        if len(members) > 1:
-            is_copy = tuple(position[i] == leader for i in members)
-            groups.append(
-                DuplicateGroup(tuple(members), is_copy, tuple(similarity[i] for i in members))
-            )
+        if len(similarity) > 1:
+            members = sorted(similarity, key=lambda i: (i != rows[leader], i))
+            is_copy = tuple(i in copies[leader] for i in members)
+            similarities = tuple(similarity[i] for i in members)
+            groups.append(DuplicateGroup(tuple(members), is_copy, similarities))
     return sorted(groups, key=lambda group: min(group.members))
 
 
@@ -248,7 +247,8 @@ class _Pictures:
                 _, fitted = _fit(p, q, window[batch])
                 similarity[batch] = _block_similarity(p, _window(q, fitted), texture[batch])
             smooth = pairs[np.isnan(similarity[pairs])]
-            sides[smooth], texture[smooth] = max(units // 2, _SIDE // _UNIT), texture[smooth] / 4
+            sides[smooth] = max(units // 2, _SIDE // _UNIT)
+            texture[smooth] /= 4  # of noise, less is left
         return np.where(similarity >= _SIMILARITY, similarity, 0)
 
 
@@ -264,7 +264,7 @@ def _groups(pictures: _Pictures, pairs: _Rows) -> Iterator[dict[int, float]]:
     def similar(leader: int, others: Sequence[int]) -> dict[int, float]:
         pairs = [(min(leader, other), max(leader, other)) for other in others]
         new = [pair for pair in pairs if pair not in known]
-        known.update(zip(new, pictures.similarities(new), strict=True))
+        known.update(zip(new, pictures.similarities(new).tolist(), strict=True))
         return {i: known[pair] for i, pair in zip(others, pairs, strict=True) if known[pair]}
 
     accepted = pictures.similarities(pairs)
@@ -410,9 +410,7 @@ def _fit(
     return best, best_window
 
 
-def _block_similarity(
-    a: _Pixels, b: _Pixels, texture: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _block_similarity(a: _Pixels, b: _Pixels, texture: NDArray[np.float64]) -> NDArray[np.float64]:
     """First quartile of the correlations of blocks with texture; NaN where they are few."""
     block = a.shape[-1] // _BLOCKS
     inner = slice(block // 2, -block // 2)
