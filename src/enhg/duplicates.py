@@ -14,8 +14,9 @@ overlapping blocks. The similarity is the first quartile of the correlations of 
 three quarters of them are at least as similar. Where few blocks have texture, half the side is
 taken, and at 32 pixels they are compared by contents only.
 
-Pictures of less than 64 pixels have too little detail for that: different photographs of one face
-are as similar as copies. Two of them must correlate by 0.999, reduced to 8×8 pixels, without shift.
+Two pictures of less than 64 pixels, or one of less than 48, have too little detail for that:
+different photographs of one face are as similar as copies. They must correlate by 0.999, reduced to
+8×8 pixels, without shift.
 
 The thresholds of both were chosen by ``python -m experiments copies``.
 """
@@ -50,7 +51,8 @@ _BLOCKS = 8  # along the side, of which the margin takes one
 _TEXTURE = 16.0  # variance of the band in a block, in squared levels of 255
 _MIN_BLOCKS = 20  # with texture, of 169
 _SIMILARITY = 0.86
-_SMALL = 64  # pixels of the longer side
+_SMALL = 64  # pixels of the longer side of both pictures
+_TINY = 48  # of one
 _SMALL_SIMILARITY = 0.999
 _TURNED = 0.01  # by which the correlation of a mirrored picture is better
 _PROPORTION = np.log(1.12)
@@ -205,7 +207,8 @@ class _Pictures:
         pairs = np.asarray(pairs, dtype=int).reshape(-1, 2)
         similarity = np.zeros(len(pairs))
         likely = np.flatnonzero(self._comparable(*pairs.T))
-        small = (self.longer[pairs[likely]] < _SMALL).all(axis=1)
+        longer = self.longer[pairs[likely]]
+        small = (longer.max(axis=1, initial=0) < _SMALL) | (longer < _TINY).any(axis=1)
         a, b = pairs[likely[small]].T
         correlation = np.einsum("ij,ij->i", self.points[a], self.points[b])
         similarity[likely[small]] = np.where(correlation >= _SMALL_SIMILARITY, correlation, 0)
