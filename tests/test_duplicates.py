@@ -117,7 +117,7 @@ def test_other_pictures(pictures, change):
 def test_pictures_of_equal_low_frequencies_are_no_copies(pictures):
     """They agree in what is large, as two landscapes do, and differ in detail."""
     houses = [np.asarray(pictures[i], dtype=float) for i in (1, 2, 4, 5, 7, 8, 10, 11)]
-    blurred = [gaussian_filter(picture, (8, 8, 0)) for picture in houses]
+    blurred = [gaussian_filter(picture, (4, 4, 0)) for picture in houses]
     details = [picture - low for picture, low in zip(houses, blurred, strict=True)]
     others = [low + detail for low, detail in zip(blurred, details[1:] + details[:1], strict=True)]
     images = [Image.fromarray(np.uint8(np.clip(x, 0, 255))) for x in [*houses, *others]]
