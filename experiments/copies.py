@@ -217,9 +217,9 @@ def _rows(images: list[Picture], per_object: int, place: Path) -> Iterator[dict[
     for change in CHANGES:
         copies = np.flatnonzero(change_of == change)
         pairs = np.column_stack([origin[copies], copies])
-        found = sum(group_of.get(a, -1) == group_of.get(b, -2) for a, b in pairs.tolist())
+        n_together = sum(group_of.get(a, -1) == group_of.get(b, -2) for a, b in pairs.tolist())
         similarity = _similarities(pictures, pairs)
-        yield _row(change, len(copies), found, np.quantile(similarity, 0.05))
+        yield _row(change, len(copies), n_together, np.quantile(similarity, 0.05))
 
 
 def _row(kind: str, number: int, reported: int, similarity: float) -> dict[str, Any]:
