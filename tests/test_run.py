@@ -212,7 +212,7 @@ def test_images_that_are_like_another_are_not_unusual(samples, clustering, monke
     unusual = np.zeros(150, bool)
     unusual[[3, 5, 9]] = True
     run = replace(run, samples=replace(run.samples, is_outlier=unusual))
-    group = DuplicateGroup((5, 7), (True, False))
+    group = DuplicateGroup((5, 7), (True, False), (1.0, 0.9))
     monkeypatch.setattr("enhg.run.find_duplicates", lambda photos, coefficients: [group])
     pictured = replace(samples, photos=object())
     changed = add_duplicates(run, pictured, None)

@@ -60,10 +60,13 @@ class DuplicateGroup:
         Rows of the images: that of the largest picture, then the others in order.
     copies : tuple of bool
         For every member whether its file has the contents of the first; the first is True.
+    similarities : tuple of float
+        The similarity of every member with the first, from 0 to 1; 1 for the first and its copies.
     """
 
     members: tuple[int, ...]
     copies: tuple[bool, ...]
+    similarities: tuple[float, ...]
 
 
 def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> list[DuplicateGroup]:
@@ -103,7 +106,7 @@ def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> li
 def duplicate_table(
     groups: Sequence[DuplicateGroup], names: Sequence[str]
 ) -> Mapping[str, list[Any]]:
-    """Columns of duplicates.csv: group, name, kind and of.
+    """Columns of duplicates.csv: group, name, kind, of and similarity.
 
     Parameters
     ----------
@@ -119,18 +122,45 @@ def duplicate_table(
 
     Examples
     --------
-    >>> duplicate_table([DuplicateGroup((2, 0), (True, False))], ["a", "b", "c"])["kind"]
-    ['', 'near-copy']
+    >>> groups = [DuplicateGroup((2, 0), (True, False), (1.0, 0.9))]
+    >>> duplicate_table(groups, ["a", "b", "c"])["similarity"]
+    ['1.0000', '0.9000']
     """
-    table: dict[str, list[Any]] = {"group": [], "name": [], "kind": [], "of": []}
+    columns = ("group", "name", "kind", "of", "similarity")
+    table: dict[str, list[Any]] = {column: [] for column in columns}
     for number, group in enumerate(groups, 1):
-        for i, copy in zip(group.members, group.copies, strict=True):
+        members = zip(group.members, group.copies, group.similarities, strict=True)
+        for i, copy, similarity in members:
             is_first = i == group.members[0]
             table["group"].append(number)
             table["name"].append(names[i])
             table["kind"].append("" if is_first else "copy" if copy else "near-copy")
             table["of"].append("" if is_first else names[group.members[0]])
+            table["similarity"].append(f"{similarity:.4f}")
     return table
+
+
+def conflicting(groups: Sequence[DuplicateGroup], names: Sequence[str]) -> list[DuplicateGroup]:
+    """The groups whose images have different class names, which are likely errors of labels.
+
+    Parameters
+    ----------
+    groups : sequence of DuplicateGroup
+    names : sequence of str
+        The class names of all images, "" for none.
+
+    Returns
+    -------
+    list of DuplicateGroup
+        In the order of `groups`.
+
+    Examples
+    --------
+    >>> group = DuplicateGroup((0, 1), (True, True), (1.0, 1.0))
+    >>> conflicting([group], ["oak", "elm"]) == [group], conflicting([group], ["oak", ""])
+    (True, [])
+    """
+    return [group for group in groups if len({names[i] for i in group.members} - {""}) > 1]
 
 
 def _groups(photos: Photos, pairs: NDArray[np.int_]) -> list[DuplicateGroup]:
@@ -147,7 +177,8 @@ def _groups(photos: Photos, pairs: NDArray[np.int_]) -> list[DuplicateGroup]:
             members[1:] = sorted(members[1:])
             digest = photos.digests[members[0]]
             copies = tuple(photos.digests[i] == digest for i in members)
-            groups.append(DuplicateGroup(tuple(members), copies))
+            similarities = tuple(1.0 if copy else _CORRELATION for copy in copies)
+            groups.append(DuplicateGroup(tuple(members), copies, similarities))
     return sorted(groups, key=lambda group: min(group.members))
 
 

