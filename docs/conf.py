@@ -18,6 +18,8 @@ copyright = f"2026, {author}"
 version = release = enhg.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
+    "matplotlib.sphinxext.figmpl_directive",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -26,6 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "commands",
     "listing",
     "plain_docstrings",
     "repository_links",
@@ -87,8 +90,15 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "min_reported_time": 10_000,
     "image_srcset": ["2x"],
-    "default_thumb_file": str(HERE / "images" / "clusters.png"),
+    "default_thumb_file": str(HERE / "images" / "method.png"),
 }
+
+# --- pictures of pages: drawn by the code above them, when the site is made ---
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = ["png"]
+plot_srcset = ["2x"]
 
 # --- appearance ---
 html_theme = "pydata_sphinx_theme"

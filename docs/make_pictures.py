@@ -135,7 +135,8 @@ def draw_method(model: HypergraphClustering) -> Figure:
     figure = plt.figure(figsize=(8, 5.4), facecolor="white")
     parts = (
         ((0.02, 0.655, 0.96, 0.235), "1  Sample → coefficients",
-         "An elastic net reconstructs every sample, preprocessed, from the others.", draw_reconstruction),
+         "An elastic net reconstructs every sample, preprocessed, from the others.",
+         draw_reconstruction),
         ((0.02, 0.02, 0.31, 0.47), "2  Hyperedges",
          "A sample, and its largest coefficients", draw_hyperedges),
         ((0.36, 0.02, 0.31, 0.47), "3  Matrix Θ", "Large where hyperedges are shared", draw_theta),

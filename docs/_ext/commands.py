@@ -19,7 +19,7 @@ _MARKUP = re.compile(r"([*_<>\[\]|])")
 def page() -> str:
     """A section for every command, with every argument and option, in Markdown."""
     group = get_command(program)
-    context = group.context_class(group, info_name="enhg")
+    context = group.context_class(group, info_name="enhg", **group.context_settings)
     sections = [_section(group, context)]
     for name, command in group.commands.items():
         inner = command.context_class(command, info_name=name, parent=context)
