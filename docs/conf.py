@@ -97,7 +97,7 @@ sphinx_gallery_conf = {
 plot_include_source = True
 plot_html_show_source_link = False
 plot_html_show_formats = False
-plot_formats = ["png"]
+plot_formats = [("png", 100)]
 plot_srcset = ["2x"]
 
 # --- appearance ---
