@@ -107,13 +107,13 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": [], "getting_started": []}
+html_sidebars = {"index": [], "getting_started": [], "reference_cli": []}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,  # methods of a class before the page is scrolled to it
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "back_to_top_button": False,
     "footer_start": ["copyright"],

@@ -28,7 +28,7 @@ _LINK = re.compile(r"(?<!!)\[([^]]+)\]\((\.\./[^)#]+)\)")
 _EXAMPLE = re.compile(r"examples/(\w+)\.py")
 _SESSION = re.compile(r"^(```python\n(?:(?!```).*\n)*?)\n```$", re.MULTILINE)
 _BLOCK = re.compile(r"^```python\n(>>> (?:(?!```).*\n)*)```$", re.MULTILINE)
-_PLOT = re.compile(r"^>>> .*plot.*# (.+)", re.MULTILINE)
+_PLOT = re.compile(r"^(>>> .*plot.*?) +# (.+)", re.MULTILINE)
 
 
 def page_of(path: Path) -> Path | None:
@@ -66,8 +66,8 @@ def with_plots(text: str) -> str:
 
     def directive(block: re.Match[str]) -> str:
         lines = [".. plot::", "   :context: close-figs"]
-        lines += [f"   :alt: {plot[1]}" for plot in _PLOT.finditer(block[1])]
-        lines += ["", *(f"   {line}" for line in block[1].splitlines())]
+        lines += [f"   :alt: {plot[2]}" for plot in _PLOT.finditer(block[1])]
+        lines += ["", *(f"   {line}" for line in _PLOT.sub(r"\1", block[1]).splitlines())]
         return "\n".join(["```{eval-rst}", *lines, "```"])
 
     return _BLOCK.sub(directive, text)
