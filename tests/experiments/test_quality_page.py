@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from experiments import quality, quality_page
-from experiments.paths import DOCS
 from experiments.selection import DEFAULT
 from experiments.tabular import write_csv
 from experiments.variations import VARIATIONS
@@ -97,13 +94,6 @@ def test_the_summary_has_ours_and_the_best_other_method(text):
     ours, other = "**0.900** / 0.800 k-means", "0.700 / **0.800** k-means"
     assert f"| digits | {' | '.join([ours] * 4)} |" in text
     assert f"| USPS | {' | '.join([other] * 4)} |" in text
-
-
-def test_the_readme_has_the_summary_of_the_page():
-    page = (DOCS / "quality.md").read_text(encoding="utf-8")
-    summary = re.search(r"## Summary\n.*?((?:\|[^\n]*\n)+)", page, re.DOTALL)
-    assert summary is not None
-    assert summary[1] in (DOCS.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_text_counts_data_sets(text):
