@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from enhg.duplicates import DuplicateGroup
 from enhg.io._base import Skipped
 from enhg.report import _page
 from enhg.report import _selection as selection
@@ -64,7 +65,7 @@ def test_policy_allows_images_of_the_page_only(album, page, tmp_path, written):
 def test_hostile_names_are_text(album, tmp_path, written, data_of):
     samples = replace(album.samples, skipped=tuple(Skipped(name, name) for name in HOSTILE))
     run = SimpleNamespace(samples=samples, model=album.model, record=album.record)
-    path = written(tmp_path / "report.html", run, feature_choice=HOSTILE[0])
+    path = written(tmp_path / "report.html", run)
     text = path.read_text(encoding="utf-8")
     assert text.count("<script") == text.count("</script>") == 2
     assert "onerror" not in re.sub(r'id="data">.*?</script>', "", text, flags=re.DOTALL)
@@ -72,7 +73,6 @@ def test_hostile_names_are_text(album, tmp_path, written, data_of):
     assert data["samples"]["name"][:12] == [shown(name) for name in HOSTILE]
     assert data["samples"]["name"][7] == "not-\ufffdunicode.jpg"
     assert data["samples"]["name"][11] == HOSTILE[11]
-    assert data["featureChoice"] == HOSTILE[0]
     assert data["skipped"] == [[shown(name)] * 2 for name in HOSTILE]
 
 
@@ -132,12 +132,22 @@ def test_similar_images_are_members_then_nearest(album, tmp_path, written, data_
 
 def test_suggestions_duplicates_and_ignored_files(album, tmp_path, written, data_of):
     names = album.samples.names
-    record = replace(album.record, suggestions=(names[20], names[7]))
+    groups = (
+        DuplicateGroup((3, 1), (True, True), (1.0, 1.0)),
+        DuplicateGroup((5, 8, 11), (True, False, False), (1.0, 0.97, 0.9)),
+    )
+    record = replace(album.record, suggestions=(names[20], names[7]), duplicates=groups)
     samples = replace(album.samples, n_ignored=2)
     run = SimpleNamespace(samples=samples, model=album.model, record=record)
-    data = data_of(written(tmp_path / "r.html", run, duplicates=[(3, 1), [5, 6, 7]]))
+    data = data_of(written(tmp_path / "r.html", run))
     assert data["suggestions"] == [20, 7]
-    assert data["duplicates"] == [[3, 1], [5, 6, 7]]
+    assert data["duplicates"] == [
+        {"members": [[3, 1.0, "red"], [1, 1.0, "green"]], "conflict": True},
+        {
+            "members": [[5, 1.0, "blue"], [8, 0.97, "blue"], [11, 0.9, "blue"]],
+            "conflict": False,
+        },
+    ]
     assert (data["skipped"], data["ignored"]) == ([], 2)
     plain = data_of(written(tmp_path / "r.html", album))
     assert plain["suggestions"] == plain["duplicates"] == plain["skipped"] == []

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from enhg.duplicates import DuplicateGroup
 from enhg.io._base import Skipped
 from enhg.report._text import shown
 
@@ -27,15 +28,18 @@ def album(photographs, fitted):
     run = fitted(photographs(names), 3)
     skipped = (Skipped(HOSTILE[0], "<b>damaged</b>"), Skipped("b.heic", "needs an extra"))
     run.samples = replace(run.samples, skipped=skipped, n_ignored=3)
-    run.record = replace(run.record, suggestions=(names[30], names[11]))
+    groups = (
+        DuplicateGroup((3, 1), (True, True), (1.0, 1.0)),
+        DuplicateGroup((5, 8, 11), (True, False, False), (1.0, 0.97, 0.9)),  # all of them blue
+    )
+    run.record = replace(run.record, suggestions=(names[30], names[11]), duplicates=groups)
     return run
 
 
 @pytest.fixture(scope="module")
 def report(album, written, tmp_path_factory):
     path = tmp_path_factory.mktemp("album") / "report.html"
-    choice = "Features of a network, since these are photographs"
-    return written(path, album, feature_choice=choice, duplicates=[(3, 1), (5, 6, 7)])
+    return written(path, album)
 
 
 def shown_samples(browser, selector):
@@ -61,10 +65,49 @@ def reveal(browser, selector):
     return element
 
 
+OPENERS = (
+    "#matches .thumb", "#group-1 .thumb:nth-child(2)", "#group-2 .thumb", "#outliers .card",
+    "#duplicates .thumb", "#plane", "#cell .thumb",
+)  # fmt: skip
+CLICK = """
+  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const section = document.querySelector(selector).closest("section");
+  section.scrollIntoView();
+  await frames();
+  const element = document.querySelector(selector);
+  element.scrollIntoView({ block: "center" });
+  await frames();
+  const onMap = element === map.canvas;
+  const i = onMap ? 40 : Number(element.dataset.sample);
+  const place = () => (onMap ? map.canvas.getBoundingClientRect().top + map.y[i]
+    : section.querySelector(`[data-sample="${i}"]`).getBoundingClientRect().top);
+  const places = [place()];
+  const box = element.getBoundingClientRect();
+  const at = onMap ? { clientX: box.x + 1 + map.x[i], clientY: box.y + 1 + map.y[i] } : {};
+  element.dispatchEvent(new PointerEvent("click", { ...at, bubbles: true }));
+  for (const act of [() => {}, () => panel.close()]) {
+    act();
+    await frames();
+    places.push(place());
+  }
+  done(places);
+"""
+
+
+@pytest.mark.parametrize("width", [1360, 1100])
+def test_what_opens_the_panel_keeps_its_place(opened, report, width):
+    browser = opened(width, report)
+    browser.find_element("css selector", "#query").send_keys("img_0")
+    for selector in OPENERS:
+        script = f"(async (selector, done) => {{{CLICK}}})(...arguments)"
+        before, opened_at, closed_at = browser.execute_async_script(script, selector)
+        assert abs(opened_at - before) < 3, selector
+        assert abs(closed_at - before) < 3, selector
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_photographs_are_shown_at_their_proportions(opened, report, text, width, album):
     browser = opened(width, report)
-    assert text(browser, "#feature-choice").startswith("Features of a network")
     image = reveal(browser, "#sheets img")
     wait_for(browser, "return arguments[0].complete && arguments[0].naturalWidth > 0", image)
     boxes = browser.execute_script("""
@@ -77,7 +120,7 @@ def test_photographs_are_shown_at_their_proportions(opened, report, text, width,
     for i, across, down, rendering in boxes:
         size = album.samples.photos.sizes[i]
         if across:  # rendered, not skipped by content-visibility
-            assert max(across, down) >= 128
+            assert max(across, down) >= min(128, max(size))
             assert across / down == pytest.approx(size[0] / size[1], rel=0.1)
         assert rendering == ("pixelated" if max(size) < 64 else "auto")
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -228,18 +271,21 @@ def test_images_to_check_are_those_of_lowest_confidence(opened, album, tmp_path,
 def test_sections_of_suggestions_copies_and_skipped(opened, report, album, tmp_path, written, text):
     browser = opened(path=report)
     assert shown_samples(browser, "#suggestions") == [30, 11]
-    assert shown_samples(browser, "#duplicates") == [3, 1, 5, 6, 7]
+    assert shown_samples(browser, "#duplicates") == [3, 1, 5, 8, 11]
     assert len(browser.find_elements("css selector", "#duplicates [tabindex='0']")) == 2
+    assert shown_samples(browser, "#conflicts") == [3, 1]
+    assert "green, similarity 1.00" in text(browser, "#conflicts")
+    assert "blue, similarity 0.97" in text(browser, "#duplicates")
     assert "2 images could not be read. 3 files in the folder" in text(browser, "#skipped")
     plain = SimpleNamespace(
         samples=replace(album.samples, skipped=(), n_ignored=0),
         model=album.model,
-        record=replace(album.record, suggestions=None),
+        record=replace(album.record, suggestions=None, duplicates=()),
     )
     browser = opened(path=written(tmp_path / "report.html", plain))
     sections = browser.find_elements("css selector", "main > section")
     names = [section.get_attribute("id") for section in sections]
-    assert names == ["results", "search", "groups", "review", "map", "confusion", "count"]
+    assert names == ["groups", "review", "map", "confusion", "results", "count"]
     assert len(browser.find_elements("css selector", "#sections a")) == len(names)
 
 
@@ -251,10 +297,10 @@ def test_prediction(kind, opened, album, predicted, tmp_path, written, text, pre
     path = written(tmp_path / "report.html", predicted(new, album))
     for width in (1280, 390):
         browser = opened(width, path)
-        assert text(browser, "#kicker") == "Prediction"
+        assert text(browser, "#lead").startswith("Prediction")
         sections = browser.find_elements("css selector", "main > section")
         names = [section.get_attribute("id") for section in sections]
-        assert names == ["results", "search", "groups", "review", "confusion", "skipped"]
+        assert names == ["groups", "review", "confusion", "skipped", "results"]
         reveal(browser, "#sheets .thumb").click()
         assert "Confidence" in text(browser, "#panel")
         assert "Similar" not in text(browser, "#panel")
