@@ -158,3 +158,4 @@ def test_other_kinds_of_runs(opened, kind, tmp_path, fitted, written, text):
         browser = opened(width, path)
         browser.find_element("css selector", ".thumb").click()
         assert text(browser, "#panel h2").startswith("name ")
+    assert bool(browser.find_elements("css selector", "#count")) == (kind != "classes")

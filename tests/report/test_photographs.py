@@ -1,9 +1,11 @@
 """The page of photographs as files."""
 
+import os
 import re
 from dataclasses import replace
 from io import BytesIO
 from types import SimpleNamespace
+from urllib.parse import unquote_to_bytes, urljoin, urlsplit
 
 import numpy as np
 import pytest
@@ -49,6 +51,30 @@ def test_thumbnails_are_files_beside_the_page(album, tmp_path, written, data_of)
     assert data["pictured"] == data["total"] == 60
     assert data["tiles"] is None
     assert "data:image" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("out", ["out", "photos/#1 out?", "other/out"])
+def test_originals_are_linked_from_the_final_folder(
+    photographs, fitted, tmp_path, written, data_of, out
+):
+    names = [
+        "a b/100%.jpg",
+        "a b/#1?.jpg",
+        "javascript:x.jpg",
+        "\udcff.jpg",
+        "été/😀.jpg",
+        "%41.jpg",
+    ]
+    samples = photographs([*names, *(f"{i}.jpg" for i in range(24))])
+    files = [tmp_path / "photos" / name for name in samples.names]
+    run = fitted(replace(samples, photos=replace(samples.photos, files=files)))
+    folder = tmp_path / ".temporary"
+    folder.mkdir()
+    path = written(folder / "report.html", run, out=tmp_path / out)
+    page = (tmp_path / out / "report.html").as_uri()
+    urls = [urlsplit(urljoin(page, url)) for url in data_of(path)["originals"]]
+    assert [os.fsdecode(unquote_to_bytes(url.path)) for url in urls] == [*map(str, files)]
+    assert {(url.scheme, url.query, url.fragment) for url in urls} == {("file", "", "")}
 
 
 def test_policy_allows_images_of_the_page_only(album, page, tmp_path, written):
@@ -173,7 +199,8 @@ def test_prediction(kind, classes, album, fitted, predicted, tmp_path, written, 
     path = written(tmp_path / "report.html", prediction)
     data = data_of(path)
     assert data["run"] == "predict"
-    assert data["edges"] is data["eigenvalues"] is data["structure"] is data["confusion"] is None
+    assert data["edges"] is data["eigenvalues"] is data["structure"] is None
+    assert (data["confusion"] is None) == (kind != "photographs")  # some have sub-folders
     assert data["samples"]["x"] is data["samples"]["boundary"] is None
     names = [group["name"] for group in data["groups"]]
     labels = prediction.record.samples.labels

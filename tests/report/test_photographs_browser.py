@@ -9,6 +9,7 @@ import pytest
 from enhg.duplicates import DuplicateGroup
 from enhg.io._base import Skipped
 from enhg.report._text import shown
+from enhg.run import record_clustering
 
 HOSTILE = [
     "<script>document.title = 1</script>.jpg",
@@ -70,7 +71,8 @@ OPENERS = (
     "#duplicates .thumb", "#plane", "#cell .thumb",
 )  # fmt: skip
 CLICK = """
-  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const frame = () => new Promise((shown) => requestAnimationFrame(shown));
+  const frames = () => frame().then(frame);
   const section = document.querySelector(selector).closest("section");
   section.scrollIntoView();
   await frames();
@@ -214,6 +216,30 @@ def test_hostile_names_stay_text(opened, report, text):
     assert browser.execute_script("return document.querySelectorAll('script').length") == 2
 
 
+def test_original_and_thumbnail(opened, report, album, press):
+    browser = opened(path=report)
+    browser.execute_script("panel.open(9, null, map.canvas)")
+    image = reveal(browser, "#panel a img")
+    wait_for(browser, "return arguments[0].complete", image)
+    assert browser.execute_script("return arguments[0].width <= arguments[0].naturalWidth", image)
+    links = browser.find_elements("css selector", "#panel a")
+    expected = album.samples.photos.files[9].resolve().as_uri()
+    assert [link.get_attribute("href") for link in links] == [expected] * 2
+
+
+def test_sub_folders_in_the_place_of_classes(opened, album, tmp_path, written, text):
+    samples = replace(album.samples, labels=None)
+    run = SimpleNamespace(
+        samples=samples, model=album.model, record=record_clustering(samples, album.model)
+    )
+    browser = opened(path=written(tmp_path / "report.html", run))
+    assert "trip 3" in text(browser, "#table")
+    assert not browser.find_elements("css selector", ".wrong")
+    inside = [int(name[5]) for name in samples.names if name.startswith("trip")]
+    most = np.bincount(np.array(inside)[album.model.labels_[len(HOSTILE) :] == 0]).argmax()
+    assert f"mostly trip {most}" in text(browser, "#group-0 header")
+
+
 def test_details_and_similar_images(opened, report, album, text):
     browser = opened(path=report)
     i = 40
@@ -274,8 +300,8 @@ def test_sections_of_suggestions_copies_and_skipped(opened, report, album, tmp_p
     assert shown_samples(browser, "#duplicates") == [3, 1, 5, 8, 11]
     assert len(browser.find_elements("css selector", "#duplicates [tabindex='0']")) == 2
     assert shown_samples(browser, "#conflicts") == [3, 1]
-    assert "green, similarity 1.00" in text(browser, "#conflicts")
-    assert "blue, similarity 0.97" in text(browser, "#duplicates")
+    assert "green\nsimilarity 1.00" in text(browser, "#conflicts")
+    assert "blue\nsimilarity 0.97" in text(browser, "#duplicates")
     assert "2 images could not be read. 3 files in the folder" in text(browser, "#skipped")
     plain = SimpleNamespace(
         samples=replace(album.samples, skipped=(), n_ignored=0),

@@ -1,6 +1,5 @@
 // --- confusion ------------------------------------------------------------------------------------
 
-const truthNouns = data.byFolder ? "sub-folders" : "true classes";
 const MOST_WRITTEN = 24; // rows and columns of a table with numbers
 const confusion = {
   start() {
@@ -119,7 +118,7 @@ const charts = {
     else {
       const compared = estimate.runnerUp !== estimate.nClusters; // with another number
       text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}` +
-        (compared ? `, the highest peak of the scores; the next peak is at ${estimate.runnerUp}.` : "."),
+        (compared ? `; the next peak of the scores is at ${estimate.runnerUp}.` : "."),
         estimate.reliable ? "The estimate is reliable." : `The estimate is not reliable${compared ? ": compare both." : "."}`);
       if (estimate.nClusters !== used) text.push(`${used} clusters were made.`);
     }

@@ -10,7 +10,7 @@ const noun = shaped ? "image" : "sample";
 const Nouns = shaped ? "Images" : "Samples";
 const groupNoun = clustered ? "cluster" : "class";
 const groupNouns = clustered ? "clusters" : "classes";
-const truthNoun = data.byFolder ? "sub-folder" : "true class";
+const [truthNoun, truthNouns] = data.byFolder ? ["sub-folder", "sub-folders"] : ["true class", "true classes"];
 
 const score = (value) => value.toFixed(2);
 const signed = (z) => `${z < 0 ? "−" : "+"}${Math.abs(z).toFixed(3)}`;

@@ -50,8 +50,8 @@ function showSuggestions() {
 
 function showDuplicates() {
   showCopies($("duplicates"), "copies", data.duplicates, `Copies and nearly equal ${noun}s`);
-  showCopies($("conflicts"), "likely errors", data.duplicates.filter((group) => group.conflict),
-    `Nearly equal ${noun}s under different class names`);
+  showCopies($("conflicts"), "suspected errors", data.duplicates.filter((group) => group.conflict),
+    `Nearly equal ${noun}s of different ${samples.given.some(Boolean) ? "given labels" : truthNouns}`);
 }
 
 function showCopies(section, title, groups, what) {
@@ -62,9 +62,9 @@ function showCopies(section, title, groups, what) {
     "each with its similarity to the first of the group.";
   const copy = ([i, similarity, name]) => {
     const button = thumb(i);
-    const text = `${name && `${name}, `}similarity ${score(similarity)}`;
-    button.append(make("span", { className: "label" }, text));
-    button.setAttribute("aria-label", `${describe(i)}, ${text}`);
+    const texts = [...(name ? [name] : []), `similarity ${score(similarity)}`];
+    button.append(...texts.map((text) => make("span", { className: "label" }, text)));
+    button.setAttribute("aria-label", [describe(i), ...texts].join(", "));
     return button;
   };
   const part = ({ members }) => listing(make("div", { className: "copies", role: "group",
