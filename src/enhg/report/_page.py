@@ -6,7 +6,7 @@ import json
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -82,8 +82,8 @@ def write_report(
     data |= sample_content(results, selection, pictures, samples, structure)
     data["fitted"] = None if fitted is None else fitted_content(fitted, results)
     if samples.photos is not None:
-        files = [samples.photos.files[row] for row in selection.pictured]
-        data["originals"] = _urls(files, path.parent if out is None else out)
+        files, folder = samples.photos.files, path.parent if out is None else out
+        data["originals"] = [_url(files[row], folder) for row in selection.pictured]
     page = _filled(shown(f"enhg: {samples.source.name}"), data, _sheets(pictures, fitted))
     if samples.photos is not None:
         thumbnails = {row: samples.photos.thumbnails[row] for row in selection.pictured.tolist()}
@@ -132,17 +132,13 @@ def _write_thumbnails(folder: Path, prefix: str, thumbnails: Mapping[int, bytes]
         (folder / f"{prefix}{thumbnail_file(row)}").write_bytes(thumbnail)
 
 
-def _urls(files: Iterable[Path], folder: Path) -> list[str | None]:
-    """Relative URLs of files for a page in a folder; None for another drive of Windows."""
-    urls: list[str | None] = []
-    for file in files:
-        try:
-            path = Path(os.path.relpath(file, folder))
-        except ValueError:
-            urls.append(None)
-        else:
-            urls.append(quote(os.fsencode(path.as_posix())))
-    return urls
+def _url(file: Path, folder: Path) -> str:
+    """The URL of a file for a page in a folder: relative, but for another drive of Windows."""
+    try:
+        path = os.path.relpath(file, folder)
+    except ValueError:
+        return file.absolute().as_uri()
+    return quote(os.fsencode(Path(path).as_posix()))
 
 
 def _filled(title: str, data: dict[str, object], sheets: dict[str, str]) -> str:

@@ -199,9 +199,8 @@ const panel = {
   },
 };
 
-/** A link to the file of a photograph at full size, where there is one, around `inside`. */
-const toOriginal = (i, inside) => (data.originals[i]
-  ? make("a", { href: data.originals[i], target: "_blank", rel: "noopener" }, inside) : inside);
+/** A link to the file of a photograph, at full size, around `inside`. */
+const toOriginal = (i, inside) => make("a", { href: data.originals[i], target: "_blank", rel: "noopener" }, inside);
 
 const heading = (text) => make("h3", {}, text);
 const about = (text) => make("p", { className: "about" }, text);
