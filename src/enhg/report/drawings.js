@@ -1,6 +1,6 @@
 // --- confusion ------------------------------------------------------------------------------------
 
-const MOST_WRITTEN = 24; // rows and columns of a table with numbers
+const MOST_WRITTEN = 600; // cells of a table with numbers
 const confusion = {
   start() {
     if (!data.confusion) {
@@ -13,7 +13,7 @@ const confusion = {
       `Number of ${noun}s of each ${truthNoun} (row) in each ${groupNoun} (column)` +
       (clustered ? `, each cluster below the ${truthNoun} that it matches best.` : ", without those whose label was given.") +
       " Choose a number to see them.";
-    const written = Math.max(rows.length, columns.length) <= MOST_WRITTEN;
+    const written = rows.length * columns.length <= MOST_WRITTEN;
     $("table").append(written ? this.table() : this.canvas());
     this.show(...this.worst());
   },
