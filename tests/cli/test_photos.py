@@ -70,7 +70,7 @@ def test_color_images_of_different_sizes_get_features_of_a_network(
     assert result.exit_code == 0, result.output
     assert f"compared by {NETWORK}\n" in result.stdout
     assert f"images      12, from {pictures}\n" in result.stdout
-    assert page_data(out / "report.html")["featureChoice"] == NETWORK
+    assert page_data(out / "report.html")["summary"][0][1].endswith(f"compared by {NETWORK}")
     labels = {row["name"]: row["label"] for row in table(out / "labels.csv")}
     assert list(labels) == [f"{letter}{i}.jpg" for letter in "abc" for i in range(4)]
     assert len({(name[0], label) for name, label in labels.items()}) == 3
@@ -83,7 +83,7 @@ def test_small_gray_images_of_one_size_keep_their_pixels(tmp_path, photos, run, 
     text = run("cluster", photos, "-k", 3, "-o", out).stdout
     reason = "pixels (8×8), since they are small, gray and of one size"
     assert f"compared by {reason}\n" in text
-    assert page_data(out / "report.html")["featureChoice"] == reason
+    assert page_data(out / "report.html")["summary"][0][1].endswith(f"compared by {reason}")
 
 
 @pytest.mark.parametrize(
@@ -380,8 +380,22 @@ def test_copies_are_listed(tmp_path, pictures, run, table, page_data, features):
     assert sorted(map(sorted, groups.values())) == [["a1.jpg", "copy.jpg"], ["b2.jpg", "small.jpg"]]
     assert sorted(row["kind"] for row in rows) == ["", "", "copy", "near-copy"]
     data = page_data(out / "report.html")
-    shown = [{data["samples"]["name"][row] for row in group} for group in data["duplicates"]]
+    shown = [
+        {data["samples"]["name"][row] for row, *_ in group["members"]}
+        for group in data["duplicates"]
+    ]
     assert shown == list(groups.values())
+
+
+def test_links_lead_to_the_originals(tmp_path, pictures, run, page_data):
+    """Also those of a run into a folder that is there, which writes into another one first."""
+    out = tmp_path / "some" / "out"
+    for words in ([], ["--overwrite"]):
+        result = run("cluster", pictures, "-k", 3, "-o", out, "--features", "hog", *words)
+        assert result.exit_code == 0, result.output
+        originals = page_data(out / "report.html")["originals"]
+        names = sorted(path.name for path in pictures.iterdir())
+        assert [(out / url).resolve() for url in originals] == [pictures / name for name in names]
 
 
 def test_suggestions_are_in_the_report(tmp_path, pictures, run, table, page_data):

@@ -188,7 +188,7 @@ def cluster(
         learner, run = steps.cluster(
             stages, samples, structure, n_clusters, random_state=seed, checkpoint=parts
         )
-        run = steps.write(stages, folder, run, samples, learner, outputs)
+        run = steps.write(stages, folder, out, run, samples, learner, outputs)
         files = _written(folder)
     steps.print_results(stages, out, run, files)
 
@@ -281,7 +281,7 @@ def classify(
         learner, run = steps.classify(
             stages, samples, structure, given, method=method, alpha=alpha, checkpoint=parts
         )
-        run = steps.write(stages, folder, run, samples, learner, outputs)
+        run = steps.write(stages, folder, out, run, samples, learner, outputs)
         files = _written(folder)
     steps.print_results(stages, out, run, files)
 
@@ -359,7 +359,7 @@ def predict(
         with stages.stage("write", "writing"):
             run = add_duplicates(run, samples, None)
             steps.write_results(folder, run, samples, outputs)
-        steps.write_report(stages, folder, run, samples, saved, summary.rows(run))
+        steps.write_report(stages, folder, out, run, samples, saved, summary.rows(run))
         files = _written(folder)
     steps.print_results(stages, out, run, files)
 

@@ -302,7 +302,13 @@ def classify(
 
 
 def write(
-    stages: Stages, folder: Path, run: Run, samples: Samples, model: Model, outputs: Outputs
+    stages: Stages,
+    folder: Path,
+    out: Path,
+    run: Run,
+    samples: Samples,
+    model: Model,
+    outputs: Outputs,
 ) -> Run:
     """Write the results of a fit into the folder; returns the record with what was added to it."""
     from enhg.io import write_table
@@ -327,7 +333,7 @@ def write(
             feature_names=samples.feature_names,
         )
         write_results(folder, run, samples, outputs)
-    write_report(stages, folder, run, samples, model, summary.rows(run))
+    write_report(stages, folder, out, run, samples, model, summary.rows(run))
     return run
 
 
@@ -363,12 +369,13 @@ def write_results(folder: Path, run: Run, samples: Samples, outputs: Outputs) ->
 def write_report(
     stages: Stages,
     folder: Path,
+    out: Path,
     run: Run,
     samples: Samples,
     model: Model | SavedModel,
     rows: list[summary.Row],
 ) -> None:
-    """Write the page of the results."""
+    """Write the page of the results into the folder, with links that are right in `out`."""
     from enhg import report
 
     with stages.stage("report", "making the page"):
@@ -377,10 +384,8 @@ def write_report(
         own = ("details", "skipped")  # of the page
         shown = [(name, text) for name, text in rows if name not in own]
         report.write_report(
-            folder / "report.html", run, samples, model, summary=shown, command=command,
-            feature_choice=run.input.description,
-            duplicates=[group.members for group in run.duplicates],
-        )  # fmt: skip
+            folder / "report.html", run, samples, model, summary=shown, command=command, out=out
+        )
 
 
 def print_results(stages: Stages, out: Path, run: Run, files: dict[str, str]) -> None:
