@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from experiments import charts
+
 from benchmarks.report import (
     THREADS,
     Record,
     Result,
     cores,
     figure,
-    has_baselines,
     read_results,
-    section,
     table,
     targets_table,
     write_atomically,
@@ -38,6 +38,38 @@ def write_page(folder: Path, order: Iterable[str], page: Path) -> None:
     pieces = _pieces(results)
     text = _TEMPLATE.read_text(encoding="utf-8")
     write_atomically(page, _PIECE.sub(lambda match: pieces[match[1]], text))
+    (page.parent / "images").mkdir(exist_ok=True)
+    chart(results).write(page.parent / "images" / "speed.svg")
+
+
+def chart(results: list[Result]) -> charts.Chart:
+    """Return the seconds of all solvers on the problems with one size."""
+    fastest, others = "fastest published solver", "other published solvers"
+    rows = {}
+    for record in _problems(results):
+        published = sorted(s["seconds"] for s in record["solvers"][1:] if s["published"])
+        rows[_named(record)] = {
+            others: published[1:],
+            fastest: published[:1],
+            _TUNED: [_seconds(record, _TUNED)],
+            "one X @ X.T": [record["gram_seconds"]],
+            "enhg": [record["seconds"]],
+        }
+    looks = {
+        others: charts.REST, fastest: charts.OTHER, "one X @ X.T": charts.LIMIT,
+        _TUNED: ("#009E73", "s", 40, 0.0), "enhg": charts.OURS,
+    }  # fmt: skip
+    return charts.Chart({"seconds for all samples": charts.Panel(rows, log=True)}, looks)
+
+
+def _problems(results: list[Result]) -> list[Record]:
+    """The records of the benchmarks of one problem with baselines."""
+    return [r["records"][0] for r in results if r["name"] in ("sparse", "medium", "faces")]
+
+
+def _named(record: Record) -> str:
+    kind = "faces" if record["features"] == 1024 else "MNIST"
+    return f"{record['samples']} {kind}, {record['nonzeros']:.0f} non-zeros"
 
 
 def _pieces(results: list[Result]) -> dict[str, str]:
