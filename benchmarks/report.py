@@ -148,19 +148,24 @@ def targets_table(results: list[Result]) -> str:
         for result in results
         for target in result["targets"]
     ]
-    missed = sum(not is_met(target) for result in results for target in result["targets"])
-    verdict = (
-        f"{missed} of {len(rows)} targets missed." if missed else f"All {len(rows)} targets met."
-    )
     return "\n".join(
         [
             "## Targets",
-            verdict,
+            verdict(results),
             "",
             table(["benchmark", "what", "measured", "target", ""], rows),
             "",
         ]
     )
+
+
+def verdict(results: list[Result]) -> str:
+    """How many targets are missed, and by which benchmarks."""
+    targets = [(result["name"], target) for result in results for target in result["targets"]]
+    missed = [name for name, target in targets if not is_met(target)]
+    if not missed:
+        return f"All {len(targets)} targets met."
+    return f"{len(missed)} of {len(targets)} targets missed: {', '.join(missed)}."
 
 
 def _trial(result: Result) -> str:

@@ -36,7 +36,6 @@ def page(file: Path) -> str:
         agreed=round(labeling.AGREED * labeling.REMEMBERED),
         remembered=labeling.REMEMBERED,
         sheet=labeling.SHEET,
-        factors=_factors(rows),
         statement=_statement(rows),
         last=_last_accuracies(rows),
         **tables,
@@ -143,20 +142,6 @@ def factor(rows: list[Record], name: str, method: str) -> float | None:
     """How many times as many actions as in bulk a method takes to 95 %."""
     bulk, other = (mean_actions(rows, name, each, LEVEL) for each in (BULK, method))
     return None if bulk is None or other is None else other / bulk
-
-
-def _factors(rows: list[Record]) -> str:
-    others = [method for method in METHODS if method != BULK]
-    lines = []
-    for name in _names(rows):
-        bulk = mean_actions(rows, name, BULK, LEVEL)
-        suggested = mean_actions(rows, name, SUGGESTED, LEVEL)
-        least = int(_first(rows, name)[f"least {LEVEL}"])
-        factors = [factor(rows, name, method) for method in others]
-        factors.append(None if bulk is None else _unaided(rows, name, LEVEL) / bulk)
-        factors.append(None if suggested is None else suggested / least)
-        lines.append([name, *("" if f is None else f"{f:.1f}" for f in factors)])
-    return markdown(["data set", *others, _UNAIDED, "at most"], lines).strip()
 
 
 def _statement(rows: list[Record]) -> str:

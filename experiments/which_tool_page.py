@@ -12,13 +12,12 @@ from experiments.paths import TEMPLATES
 from experiments.photos import NETWORK
 from experiments.quality import OURS, SHARE, WHOLE
 from experiments.quality_page import records_by_part, seconds_table
-from experiments.tabular import filled, markdown, read_records
+from experiments.tabular import filled, read_records
 
 Record = dict[str, str]
 Means = dict[str, dict[str, float]]  # by data set, then by method
 
 _HDBSCAN = "UMAP + HDBSCAN"
-_GRAPH_METHODS = ("LabelSpreading", "graphlearning, Poisson")
 _UNEVEN = "1:30"
 _TENTH = f"{SHARE:.0%}"
 _COUNT_NEAR = 0.1
@@ -32,6 +31,7 @@ def page(quality: Path, photos: Path) -> str:
     uneven = [record for record in parts["uneven"] if record["thinned"] == _UNEVEN]
     ac = _means(clustering, "ac")
     uneven_ac = _means(uneven, "ac")
+    one = _means(_with(classification, labels="1 per class"), "accuracy")
     tenth = _means(_with(classification, labels=_TENTH), "accuracy")
     uneven_tenth = _means(_with(uneven, labels=_TENTH), "accuracy")
     whole_counts = _with(parts["count"], thinned=WHOLE)
@@ -39,17 +39,19 @@ def page(quality: Path, photos: Path) -> str:
     behind = {name: row for name, row in uneven_tenth.items() if _best(row)[0] != OURS}
     return filled(
         TEMPLATES / "which_tool.md",
-        gains=_table("AC", dict(sorted(ac.items(), key=_gain, reverse=True)[:_GAINS])),
-        embeddings=_table("AC", _kind(clustering, "embeddings", ac)),
+        gains=_lines(dict(sorted(ac.items(), key=_gain, reverse=True)[:_GAINS]), _beside),
+        embeddings=_lines(_kind(clustering, "embeddings", ac), _beside),
         photos=_photos(read_records(photos)),
         hdbscan_ahead=len(ahead),
         uneven_sets=len(uneven_ac),
         hdbscan=_lines(ahead, lambda row: f"{row[_HDBSCAN]:.2f}, `enhg` {row[OURS]:.2f}"),
-        uneven_first=sum(_best(row)[0] == OURS for row in uneven_ac.values()),
+        uneven_first=_first(uneven_ac),
         count_near=sum(_is_near(record) for record in whole_counts),
         count_all=len(whole_counts),
-        one_label=_label_table(_means(_with(classification, labels="1 per class"), "accuracy")),
-        many_labels=_label_table(tenth),
+        one_first=_first(one),
+        one_sets=len(one),
+        tenth_first=_first(tenth),
+        tenth_sets=len(tenth),
         uneven_behind=len(behind),
         uneven_label_sets=len(uneven_tenth),
         uneven_labels=_lines(
@@ -108,8 +110,12 @@ def _means(records: Iterable[Record], metric: str, place: str = "data set") -> M
 
 
 def _best(row: dict[str, float], methods: Iterable[str] | None = None) -> tuple[str, float]:
-    chosen = {method: row[method] for method in methods or row if method in row}
-    return max(chosen.items(), key=lambda item: item[1])
+    return max(((method, row[method]) for method in methods or row), key=lambda item: item[1])
+
+
+def _first(means: Means) -> int:
+    """On how many data sets ours is the best mean."""
+    return sum(_best(row)[0] == OURS for row in means.values())
 
 
 def _others(row: dict[str, float]) -> list[str]:
@@ -130,23 +136,10 @@ def _kind(records: list[Record], kind: str, means: Means) -> Means:
     return {name: means[name] for name in names}
 
 
-def _table(metric: str, means: Means) -> str:
-    """Our score, the best other one and k-means."""
-    rows = [
-        [name, f"{row[OURS]:.2f}", _named(_best(row, _others(row))), f"{row['k-means']:.2f}"]
-        for name, row in means.items()
-    ]
-    return markdown(["data set", f"{metric} of enhg", "best other", "k-means"], rows).strip()
-
-
-def _label_table(means: Means) -> str:
-    """Our accuracy, that of the best graph method and of the best supervised classifier."""
-    rows = []
-    for name, row in means.items():
-        supervised = [method for method in _others(row) if method not in _GRAPH_METHODS]
-        best = [_named(_best(row, methods)) for methods in (_GRAPH_METHODS, supervised)]
-        rows.append([name, f"{row[OURS]:.2f}", *best])
-    return markdown(["data set", "enhg", "graph method", "supervised"], rows).strip()
+def _beside(row: dict[str, float]) -> str:
+    return (
+        f"`enhg` {row[OURS]:.2f}, {_named(_best(row, _others(row)))}, k-means {row['k-means']:.2f}"
+    )
 
 
 def _photos(records: list[Record]) -> str:

@@ -136,7 +136,6 @@ def test_the_page_says_where_the_target_is_missed(tmp_path):
     text = labeling_page.page(file)
     assert "{" not in text
     assert "| digits | 1000 | 10 | 9 | 10 | 11 |  | 22 | 55 |" in text
-    assert "| digits |  | 2.0 | 5.0 |  |  | 86.4 | 2.2 |" in text
     assert "Against *suggested*, 5 times fewer actions are reached on none" in text
     assert "missed on digits (2.0)" in text
     assert "Against *random*, 5 times fewer actions are reached on digits." in text
