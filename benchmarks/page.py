@@ -43,9 +43,10 @@ def chart(results: list[Result]) -> charts.Chart:
     """Return the seconds of all solvers on the problems with one size."""
     fastest, others = "fastest published solver", "other published solvers"
     rows = {}
-    for record in _problems(results):
+    for result in _compared(results):
+        record = result["records"][0]
         published = sorted(s["seconds"] for s in record["solvers"][1:] if s["published"])
-        rows[_named(record)] = {
+        rows[f"{result['name']}, {record['nonzeros']:.0f} non-zeros"] = {
             others: published[1:],
             fastest: published[:1],
             _TUNED: [_seconds(record, _TUNED)],
@@ -59,9 +60,9 @@ def chart(results: list[Result]) -> charts.Chart:
     return charts.Chart({"seconds for all samples": charts.Panel(rows, log=True)}, looks)
 
 
-def _problems(results: list[Result]) -> list[Record]:
-    """The records of the benchmarks of one problem with baselines."""
-    return [r["records"][0] for r in results if has_baselines(r) and len(r["records"]) == 1]
+def _compared(results: list[Result]) -> list[Result]:
+    """The benchmarks of one problem with baselines."""
+    return [result for result in results if has_baselines(result) and len(result["records"]) == 1]
 
 
 def _problems_table(results: list[Result]) -> str:
@@ -70,16 +71,15 @@ def _problems_table(results: list[Result]) -> str:
     for result in results:
         record = result["records"][0]
         ratios = ["", ""]
-        if record in _problems(results):
+        if result in _compared(results):
             fastest, times = record["fastest_baseline"], record["times_fastest_baseline"]
             tuned = _seconds(record, _TUNED) / record["seconds"]
             ratios = [f"{figure(times)} ({fastest})", figure(tuned)]
         elif result["name"] not in ("large", "full"):
             continue
-        name = result["title"].split(" on ", 1)[-1].partition(":")[0]
         figures = record["nonzeros"], record["seconds"], _times_gram(record)
-        rows.append([name, *map(figure, figures), *ratios])
-    ours = ["problem", "non-zeros per sample", "s", "times Gram"]
+        rows.append([f"*{result['name']}*: {result['title']}", *map(figure, figures), *ratios])
+    ours = ["benchmark", "non-zeros per sample", "s", "times Gram"]
     return table([*ours, "speed-up over the fastest published baseline", f"over {_TUNED}"], rows)
 
 
@@ -90,11 +90,6 @@ def _full(records: list[Record]) -> dict[str, str]:
         "full-clustering": figure(clustering["seconds"]),
         "full-representation": figure(clustering["stages"]["representation"]),
     }
-
-
-def _named(record: Record) -> str:
-    kind = "faces" if record["features"] == 1024 else "MNIST"
-    return f"{record['samples']} {kind}, {record['nonzeros']:.0f} non-zeros"
 
 
 def _pieces(results: list[Result]) -> dict[str, str]:

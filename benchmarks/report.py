@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.plots import draw
+from experiments.tabular import folded
 
 Result = dict[str, Any]
 Record = dict[str, Any]
@@ -181,8 +182,7 @@ def section(result: Result, drawn: dict[str, str]) -> str:
         tables = _baseline_tables(records)
     else:
         tables = [_records_table(alike) for alike in _grouped_by_fields(records)]
-    lines += [line for text in tables for line in (text, "")]
-    return "\n".join(lines)
+    return "\n".join([*lines, folded("All figures", "\n\n".join(tables)), ""])
 
 
 def has_baselines(result: Result) -> bool:

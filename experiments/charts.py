@@ -26,7 +26,7 @@ _WIDTH, _ROW_HEIGHT = 6.4, 0.42  # inches; text stays readable on a screen of 39
 _FONT = 11.5
 _LABEL_LETTERS = 20
 _RIM = {"linewidths": 0.6, "edgecolors": "white"}
-_STEPS = (0.0, 0.2, -0.2)  # of a row, between points of one series that are near each other
+_STEPS = (0.0, 0.2, -0.2)  # below the middle, where a series has more than three points in a row
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Chart:
     def _draw(self, panel: Panel, ax: Axes) -> None:
         for series, (color, marker, size, below) in self.looks.items():
             places = [
-                (value, at + below + step)
+                (value, at + below + _STEPS[number % 3] * (len(row[series]) > 3))
                 for at, row in enumerate(panel.rows.values())
-                for value, step in _spread(row.get(series, ()))
+                for number, value in enumerate(sorted(row.get(series, ())))
             ]
             ax.scatter(
                 [value for value, _ in places], [place for _, place in places], s=size, c=color,
@@ -104,9 +104,3 @@ def _broken(name: str) -> str:
     """A long name in two lines."""
     at_comma = len(name) > _LABEL_LETTERS and ", " in name
     return name.replace(", ", ",\n", 1) if at_comma else fill(name, _LABEL_LETTERS)
-
-
-def _spread(values: Sequence[float]) -> list[tuple[float, float]]:
-    """Every value with its height in the row, which alternates where there are several."""
-    steps = _STEPS if len(values) > len(_STEPS) else _STEPS[:1]
-    return [(value, steps[at % len(steps)]) for at, value in enumerate(sorted(values))]

@@ -51,11 +51,8 @@ def chart(file: Path) -> charts.Chart:
         places[name] = {m: [number] for m, number in numbers.items() if number is not None}
         places[name][_UNAIDED] = [_unaided(rows, name, LEVEL)]
     looks = {
-        _UNAIDED: charts.REST,
-        RANDOM: charts.LIMIT,
-        SUGGESTED: charts.OTHER,
-        BULK: charts.OURS,
-    }
+        _UNAIDED: charts.REST, RANDOM: charts.LIMIT, SUGGESTED: charts.OTHER, BULK: charts.OURS,
+    }  # fmt: skip
     return charts.Chart({f"actions to {LEVEL} accuracy": charts.Panel(places, log=True)}, looks)
 
 

@@ -116,10 +116,8 @@ def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:
     return {
         "runs": _runs(everything),
         "warnings": _warnings(everything),
-        "best": _best_counts(cells),
         "reached": _reached(everything),
         "paper-reached": _reached_cells(everything),
-        "paper-best": "{} of {}".format(*_count_best(everything, "paper")[::2]),
         "enhg": _scores(everything),
         "structures": _structures(cells, "tuned"),
         "paper-structures": _structures(cells, "paper"),
@@ -127,7 +125,9 @@ def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:
         "yale-below": _yale_below(everything),
         "settings": _settings("shared"),
         "paper-settings": _settings("paper"),
-    } | {f"range-{name}": _range(everything, *rows) for name, rows in _RANGES.items()}
+        **{f"best-{setting}": _best(everything, setting) for setting in _COMPARED},
+        **{f"range-{name}": _range(everything, *rows) for name, rows in _RANGES.items()},
+    }
 
 
 def _runs(cells: list[Cell]) -> str:
@@ -152,31 +152,15 @@ def _warnings(cells: list[Cell]) -> str:
 # --- counts and differences ----------------------------------------------------------------------
 
 
-def _best_counts(cells: dict[str, list[Cell]]) -> str:
-    """How often ENHG is best, or within 0.01 of the best, by table and setting."""
-    everything = [cell for table in cells.values() for cell in table]
-    titled = {tables.TABLES[name].title: table for name, table in cells.items()}
-    lines = []
-    for title, table in (titled | {"all": everything}).items():
-        counts = [_count_best(table, setting) for setting in _COMPARED]
-        texts = (str(count) for best, near, _ in counts for count in (best, near))
-        lines.append([title, str(counts[0][2]), *texts])
-    kinds = ("best", "within 0.01 of the best")
-    heads = [f"{tables.LABELS[setting]}: {kind}" for setting in _COMPARED for kind in kinds]
-    return markdown(("table", "cells of ENHG", *heads), lines)
-
-
-def _count_best(cells: list[Cell], setting: Setting) -> tuple[int, int, int]:
-    """Rows where ENHG is best (to three decimals), rows where it is within 0.01, all rows."""
+def _best(cells: list[Cell], setting: Setting) -> str:
+    """In how many cells ENHG is best (to three decimals), and within 0.01 of the best."""
     rows: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for cell in cells:
         if cell.setting == setting:
             rows[cell.row, cell.metric][cell.method] = cell.mean
-    gaps = [max(row.values()) - row[OURS] for row in rows.values()]
-    n_best = sum(
-        max(round(mean, 3) for mean in row.values()) == round(row[OURS], 3) for row in rows.values()
-    )
-    return n_best, sum(gap <= _NEAR for gap in gaps), len(rows)
+    gaps = [round(max(row.values()) - row[OURS], 3) for row in rows.values()]
+    near = sum(gap <= _NEAR for gap in gaps)
+    return f"{gaps.count(0)} of {len(gaps)} cells, and one within {_NEAR:g} of the best in {near}"
 
 
 def _range(cells: list[Cell], starts: tuple[str, ...], metrics: tuple[str, ...]) -> str:

@@ -61,14 +61,17 @@ MARK = re.compile(r"\{\{([a-z0-9_-]+)(?:: ([^}]+))?\}\}")
 """A mark of a template: the name of its piece and, where this is folded, the line to unfold it."""
 
 
+def folded(summary: str, text: str) -> str:
+    """Return a text of which only one line is shown until it is unfolded."""
+    return f"<details><summary>{summary}</summary>\n\n{text.strip()}\n\n</details>"
+
+
 def filled(template: Path, **pieces: object) -> str:
     """Return the text of a template with pieces in the places of their marks."""
 
     def piece(mark: re.Match[str]) -> str:
         text = str(pieces[mark[1]]).strip()
-        if mark[2] is None:
-            return text
-        return f"<details><summary>{mark[2]}</summary>\n\n{text}\n\n</details>"
+        return folded(mark[2], text) if mark[2] else text
 
     return MARK.sub(piece, template.read_text(encoding="utf-8"))
 

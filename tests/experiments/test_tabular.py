@@ -32,4 +32,4 @@ def test_markdown_escapes_bars():
 def test_cells_have_mean_and_deviation():
     columns = [[0.5, 0.7], [0.7, 0.7], [0.6996], []]
     assert mean_cells(columns) == ["0.60 ± 0.14", "**0.70** ± 0.00", "**0.70**", ""]
-    assert mean_cells([[1.0]], mark_best=False) == ["1.000"]
+    assert mean_cells([[1.0]], mark_best=False) == ["1.00"]
