@@ -9,7 +9,6 @@ from experiments import charts
 from experiments.paths import TEMPLATES
 from experiments.photos import FEATURES, NETWORK, RUNS
 from experiments.quality import OURS
-from experiments.quality_page import MARKED, marked
 from experiments.tabular import filled, markdown, mean_cells, read_records
 
 Record = dict[str, str]
@@ -39,9 +38,9 @@ def chart(file: Path) -> charts.Chart:
         for folder, features in product(dict.fromkeys(row["folder"] for row in rows), FEATURES):
             own = [row for row in rows if (row["folder"], row["features"]) == (folder, features)]
             scores = {row["method"]: _scores(own, score, method=row["method"]) for row in own}
-            places[f"{folder}, {features.replace('hog', 'HOG')}"] = marked(scores)
+            places[f"{folder}, {features.replace('hog', 'HOG')}"] = charts.marked(scores)
         panels[f"clustering: {score.upper()}"] = charts.Panel(places)
-    return charts.Chart(panels, MARKED)
+    return charts.Chart(panels, charts.MARKED)
 
 
 def _scores(rows: list[Record], score: str, **fixed: str) -> list[float]:

@@ -48,13 +48,13 @@ def chart(folder: Path) -> charts.Chart:
     """Return differences of scores on every data set, and errors of the numbers of clusters."""
     files = {file.stem: read_records(file) for file in folder.glob("*.csv")}
     halves = _means(files["new-samples"], "task").values()
-    found = _means(files["outliers"], "corrupted by").values()
+    outliers = _means(files["outliers"], "corrupted by").values()
     labeled = _means(files["suggestions"], "labels per class")
     gains = {
         "new samples": [row["other half predicted"] - row["half fitted"] for row in halves],
         "outliers": [
             row["enhg"] - max(score for method, score in row.items() if method != "enhg")
-            for row in found
+            for row in outliers
         ],
     }
     for budget in BUDGETS[:3]:

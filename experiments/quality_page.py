@@ -96,23 +96,11 @@ def chart(file: Path) -> charts.Chart:
     }
     return charts.Chart(
         {
-            title: charts.Panel({name: marked(row) for (name,), row in scores.items()})
+            title: charts.Panel({name: charts.marked(row) for (name,), row in scores.items()})
             for title, scores in panels.items()
         },
-        MARKED,
+        charts.MARKED,
     )
-
-
-MARKED = {"other methods": charts.REST, "best other method": charts.OTHER, OURS: charts.OURS}
-
-
-def marked(row: dict[str, list[float]]) -> dict[str, list[float]]:
-    """The mean scores of a row of a chart with the looks `MARKED`."""
-    if len(row) == 1:
-        return {OURS: [float(np.mean(row[OURS]))]}
-    own, score, best = _ours_and_best(row)
-    rest = [float(np.mean(row[method])) for method in row if method not in (OURS, best)]
-    return {"other methods": rest, "best other method": [score], OURS: [own]}
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -160,8 +148,11 @@ def seconds_table(records: list[Record]) -> str:
     seconds = _scores(records, "seconds", ("data set",))
     methods = _methods(seconds)
     rows = [
-        [name, *(f"{of([np.mean(row[m]) for row in seconds.values()]):.2g}" for m in methods)]
-        for name, of in (("mean of the data sets", np.mean), ("largest", np.max))
+        [
+            name,
+            *(f"{statistic([np.mean(row[m]) for row in seconds.values()]):.2g}" for m in methods),
+        ]
+        for name, statistic in (("mean of the data sets", np.mean), ("largest", np.max))
     ]
     return markdown(["", *methods], rows).strip()
 
