@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from enhg._label_arrays import means_unlabeled
 from enhg.exceptions import InputError
 from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
 from enhg.io._headings import (
@@ -29,7 +30,6 @@ from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
 from enhg.io.tables import MAX_WHOLE, SEPARATED, cell_labels, read_rows, unguarded
 
-_UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
 
 
@@ -396,15 +396,6 @@ def spelled_alike(labels: Iterable[str], others: Iterable[str]) -> list[str]:
         same = [] if label in known else spellings.get(_exact_number(label), [])
         result.append(same[0] if len(same) == 1 else label)
     return result
-
-
-def means_unlabeled(label: str) -> bool:
-    """Whether a label in a file stands for none.
-
-    >>> means_unlabeled(" NaN "), means_unlabeled("cat")
-    (True, False)
-    """
-    return label.strip().lower() in _UNLABELED
 
 
 def _normalized(label: str) -> str:
