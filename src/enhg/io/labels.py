@@ -28,7 +28,7 @@ from enhg.io._headings import (
 from enhg.io._name_finder import NameFinder, begin_with_names
 from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
-from enhg.io.tables import MAX_WHOLE, SEPARATED, cell_labels, read_rows, unguarded
+from enhg.io.tables import MAX_WHOLE, SEPARATED, cell_labels, read_rows, require_text, unguarded
 
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
 
@@ -406,6 +406,8 @@ def _read_text(path: Path) -> GivenLabels:
     rows = list(read_rows(path))
     if max((len(cells) for _, cells in rows), default=0) > 1:
         return _named_labels(path, [row for row in rows if any(cell.strip() for cell in row[1])])
+    for line, cells in rows:
+        require_text(path, line, cells)
     column = ["".join(cells).strip() for _, cells in rows]
     maybe_headed = bool(column) and column[0].lower() in LABEL_HEADS
     if maybe_headed and column[0].lower() != "y" and column.count(column[0]) == 1:
@@ -427,6 +429,8 @@ def _named_labels(path: Path, rows: list[tuple[int, list[str]]]) -> GivenLabels:
                 f"{path}: row {line} must have the {width} cells of the first row, got {len(cells)}"
             )
     name_at, label_at, headed, maybe_headed = _columns(path, rows[0][1] if rows else ["", ""])
+    for line, cells in rows:
+        require_text(path, line, cells[:name_at] + cells[name_at + 1 :])
     body = rows[headed:]
     return GivenLabels(
         path,
