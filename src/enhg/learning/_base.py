@@ -24,7 +24,7 @@ from enhg._npz import (
     saved_parameters,
 )
 from enhg._progress import Progress
-from enhg._protocol import is_graph
+from enhg._protocol import check_graph, is_graph
 from enhg._validation import (
     check_features,
     check_samples,
@@ -159,6 +159,7 @@ def _graph(structure: Any) -> Any:
             f"{structure!r}",
             parameter="structure",
         )
+    check_graph(graph, "structure")
     return graph
 
 
