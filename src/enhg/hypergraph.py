@@ -16,8 +16,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
-from enhg._files import check_memory
 from enhg._immutable import ImmutableGraph, read_only
+from enhg._incidences import check_shape
 from enhg._npz import State, require_array, require_sparse
 from enhg._threads import ThreadedMatrix, map_in_threads
 from enhg._validation import (
@@ -40,7 +40,6 @@ __all__ = ["Hypergraph"]
 _ROWS_AT_ONCE = 100_000
 _FILLED_EDGES = "every hyperedge must hold a vertex, 0 < δ(e) < ∞"
 _DEGREES = "every vertex in a hyperedge must have a degree 0 < d(v) < ∞"
-_LINE_BYTES = 40  # of an empty row or column, while a hypergraph is made; measured
 
 
 class Hypergraph(ImmutableGraph):
@@ -85,7 +84,7 @@ class Hypergraph(ImmutableGraph):
                 parameter="incidence",
             )
         if sparse.issparse(given):
-            _check_shape(given.shape, given.nnz)
+            check_shape(given.shape, given.nnz)
         matrix = nonnegative_csr(given, "incidence")
         delta = matrix.sum(axis=0)
         require_positive_entries(delta, _FILLED_EDGES, "hyperedge")
@@ -277,7 +276,7 @@ class Hypergraph(ImmutableGraph):
                 f"edges must list vertices in {bounds}, got {outside[0]}", parameter="edges"
             )
         shape = (int(n_vertices), len(members))
-        _check_shape(shape, len(rows))
+        check_shape(shape, len(rows))
         columns = (memberships, rows, np.cumsum([0, *map(len, members)]))
         return cls(sparse.csc_array(columns, shape=shape), weights)
 
@@ -415,12 +414,6 @@ def membership_shares(memberships: sparse.csr_array, hypergraph: Hypergraph) -> 
     """Memberships in the hyperedges of a hypergraph, each times w(e) / δ(e)."""
     scale = hypergraph.weights / hypergraph.edge_degrees
     return with_data(memberships, memberships.data * scale[memberships.indices])
-
-
-def _check_shape(shape: tuple[int, ...], n_memberships: int) -> None:
-    """Refuse a sparse matrix, most of whose rows or columns are empty, that memory does not hold."""
-    if max(shape) > n_memberships:
-        check_memory(_LINE_BYTES * max(shape), f"incidence of shape {shape}")
 
 
 def _edge_members(
