@@ -3,9 +3,8 @@
 For files see `Hypergraph.to_hif` and `Hypergraph.from_hif`. The extra ``interchange`` installs the
 other packages; only the one that a function is about is imported. Functions ``to_...`` take a
 `Hypergraph`, or a `Graph`, whose edges then are hyperedges of two vertices, or of one for a loop.
-Functions ``from_...`` make a `Hypergraph`, without hyperedges that have no vertex, of which they
-warn. Hyperedge weights w(e) and memberships h(v, e) are attributes named ``weight`` in the other
-package; where one is missing it is 1.
+Functions ``from_...`` make a `Hypergraph`, and leave out hyperedges without a vertex, with a warning.
+Weights w(e) and h(v, e) are attributes ``weight`` of the other package, 1 where there is none.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from enhg._incidences import (
     require_undirected,
     shown,
     warn_of_left_out,
-)  # fmt: skip
+)
 from enhg._optional import require
 from enhg.exceptions import InputError
 from enhg.graph import Graph
@@ -391,9 +390,8 @@ def to_networkx_clique(hypergraph: Hypergraph | Graph, *, vertex_names: Names | 
 def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     """Make the hypergraph of pairs whose clique expansion is a ``networkx.Graph``.
 
-    Every edge becomes a hyperedge of two vertices, w({u, v}) = 2 a(u, v); see
-    `Hypergraph.from_clique_expansion`. The names of hyperedges are the pairs. For a pairwise graph
-    use ``Graph(networkx.to_scipy_sparse_array(network, dtype=float))``.
+    Every edge becomes a hyperedge of two vertices, named by the pair, w({u, v}) = 2 a(u, v). For a
+    pairwise graph use ``Graph(networkx.to_scipy_sparse_array(network, dtype=float))``.
 
     Parameters
     ----------
@@ -448,8 +446,7 @@ def to_igraph(
     """
     igraph = require("igraph", _EXTRA)
     incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
-    n_vertices, n_edges = incidence.shape
-    entries = incidence.tocoo()
+    (n_vertices, n_edges), entries = incidence.shape, incidence.tocoo()
     pairs = np.column_stack([entries.row, entries.col + n_vertices]).tolist()
     network = igraph.Graph(n_vertices + n_edges, pairs)
     network.vs["type"] = [False] * n_vertices + [True] * n_edges
