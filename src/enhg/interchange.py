@@ -3,7 +3,7 @@
 For files see `Hypergraph.to_hif` and `Hypergraph.from_hif`. The extra ``interchange`` installs the
 other packages; only the one that a function is about is imported. Functions ``to_...`` take a
 `Hypergraph`, or a `Graph`, whose edges then are hyperedges of two vertices, or of one for a loop.
-Functions ``from_...`` make a `Hypergraph`, and leave out hyperedges without a vertex, with a warning.
+Functions ``from_...`` make a `Hypergraph`; they leave out hyperedges without a vertex, and warn.
 Weights w(e) and h(v, e) are attributes ``weight`` of the other package, 1 where there is none.
 """
 
