@@ -100,7 +100,7 @@ def test_names_in_docstrings_are_resolved(extensions):
     assert full_name("enhg.plotting.plot_image") == "enhg.plotting.plot_image"
     assert full_name("Hypergraph.theta") == "enhg.Hypergraph.theta"
     assert full_name("HypergraphClustering.predict_with_scores")
-    assert full_name("HypergraphClustering.get_metadata_routing") is None  # of scikit-learn
+    assert full_name("HypergraphClustering.get_params") is None  # of scikit-learn
     assert full_name("labels_") is None
 
 
