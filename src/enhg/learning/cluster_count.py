@@ -265,10 +265,10 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
 
 def large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
     """Return the mask of components of at least √n/2 vertices, all if there is none; and their
-    number."""
+    number. Isolated vertices do not count."""
     count, component = graph.connected_components()
-    sizes = np.bincount(component, minlength=count)
-    large = sizes >= np.sqrt(graph.n_vertices) / 2
+    sizes = np.bincount(component, graph.vertex_degrees > 0, minlength=count)
+    large = sizes >= max(np.sqrt(graph.n_vertices) / 2, 1)
     kept = large[component]
     return (kept if kept.any() else np.ones_like(kept)), int(large.sum())
 
