@@ -10,6 +10,7 @@ functions, so that ``--help`` and usage errors do not wait for them.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ import typer
 
 import enhg
 from enhg.cli import conversion, demonstration, labeling, reading, steps, summary
-from enhg.cli.interruption import say_results_are_complete
+from enhg.cli.interruption import say_results_are_complete, set_outcome
 from enhg.cli.options import (
     Alpha,
     CheckpointFolder,
@@ -54,6 +55,7 @@ from enhg.cli.options import (
     Size,
     Strict,
     Suggest,
+    Verbose,
 )
 from enhg.cli.reading import Network, Reading, cache_folder
 from enhg.cli.terminal import Stages, errors_in_one_line, options_of
@@ -111,6 +113,7 @@ def _program(
 @app.command()
 @errors_in_one_line
 def cluster(
+    context: typer.Context,
     source: Input,
     out: Out,
     n_clusters: Clusters = "auto",
@@ -141,6 +144,7 @@ def cluster(
     dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Sort images into clusters, without labels.
@@ -190,12 +194,13 @@ def cluster(
         )
         run = steps.write(stages, folder, run, samples, learner, outputs)
         files = _written(folder)
-    steps.print_results(stages, out, run, files)
+    steps.print_results(stages, context, run, files)
 
 
 @app.command()
 @errors_in_one_line
 def classify(
+    context: typer.Context,
     source: Input,
     out: Out,
     labels: Labels = None,
@@ -228,6 +233,7 @@ def classify(
     dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Sort images into classes, from the labels of a few.
@@ -283,12 +289,13 @@ def classify(
         )
         run = steps.write(stages, folder, run, samples, learner, outputs)
         files = _written(folder)
-    steps.print_results(stages, out, run, files)
+    steps.print_results(stages, context, run, files)
 
 
 @app.command()
 @errors_in_one_line
 def predict(
+    context: typer.Context,
     model_file: Annotated[
         Path,
         typer.Argument(
@@ -361,7 +368,7 @@ def predict(
             steps.write_results(folder, run, samples, outputs)
         steps.write_report(stages, folder, run, samples, saved, summary.rows(run))
         files = _written(folder)
-    steps.print_results(stages, out, run, files)
+    steps.print_results(stages, context, run, files)
 
 
 app.command()(labeling.label)
@@ -396,7 +403,7 @@ def write_features(
     \b
     Examples:
       enhg features photos/ -o features.npz
-      enhg features photos/ -o features.npz --model dinov2.onnx --model-size 224x224
+      enhg features photos/ -o dinov2.npz --model dinov2.onnx --model-size 224x224
     """
     stages = Stages(quiet, options=options_of(write_features))
     network = Network(model, model_size, model_mean, model_std, model_output)
@@ -406,6 +413,7 @@ def write_features(
     )  # fmt: skip
     wanted.check()
     reading.check_file(out, overwrite)
+    set_outcome(steps.kept_progress(None, wanted.cache))
     samples = reading.read_features(stages, wanted)
     reading.write_features(out, samples)
     say_results_are_complete()
@@ -414,6 +422,8 @@ def write_features(
     with stages.warnings_shown():  # of what is imported
         rows = summary.feature_rows(samples)
     stages.print_rows(*rows, files_row)
+    words = ["enhg", "cluster", str(out), "--images", str(source), "-o", str(out.with_suffix(""))]
+    stages.print_next([("cluster the images", shlex.join(words))])
 
 
 @app.command()

@@ -1,0 +1,63 @@
+"""What can be done next with the results of a run: commands to copy."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import typer
+    from typer.core import TyperGroup
+
+    from enhg.run import Run
+
+
+def next_steps(context: typer.Context, run: Run) -> list[tuple[str, str]]:
+    """What can be done and the command that does it, the most useful first."""
+    out, has_photos = context.params["out"], run.input.has_photos
+    noun = "image" if has_photos or run.input.image_shape is not None else "sample"
+    steps = []
+    if run.kind == "cluster" and noun == "image":
+        label = _command(context, "label", out=f"{out}-labels", overwrite=False)
+        steps.append(("name and correct the clusters", label))
+    changed: dict[str, Any] = {"overwrite": True}
+    texts = []
+    if run.estimate is not None and run.estimate.runner_up != run.estimate.n_clusters:
+        k = run.estimate.runner_up
+        texts.append(f"{k} clusters")
+        changed = {"n_clusters": k, "out": f"{out}-{k}", "overwrite": False, "checkpoint": None}
+    if run.kind != "classify" and has_photos and not context.params["folders"]:
+        texts.append("a folder for each" if texts else f"a folder for each {run.grouping}")
+        changed["folders"] = "links"
+    if texts:
+        steps.append((", ".join(texts), _command(context, run.kind, **changed)))
+    if run.kind != "cluster" and run.samples.low_confidence.any():
+        page = shlex.quote(str(out / "report.html"))
+        steps.append((f"check the {noun}s of lowest confidence", f"open {page}"))
+    if run.kind != "predict":
+        words = ["enhg", "predict", str(out / "model.npz"), "NEW", "-o", "NEW-labels"]
+        steps.append((f"assign new {noun}s", shlex.join(words)))
+    return steps
+
+
+def _command(context: typer.Context, name: str, **changed: Any) -> str:
+    """The line of a command with all that was given to this one and that it takes, too."""
+    assert context.parent is not None
+    command = cast("TyperGroup", context.parent.command).commands[name]
+    given = {
+        name: value
+        for name, value in context.params.items()
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    } | changed
+    words = ["enhg", name]
+    for parameter in command.params:
+        value = given.get(parameter.name)
+        if value is None or value is False:
+            continue
+        if parameter.param_type_name == "option":
+            words.append(parameter.opts[0])
+        if isinstance(value, tuple):  # a size, or numbers for three colors
+            value = ("x" if isinstance(value[0], int) else ",").join(map(str, value))
+        if value is not True:
+            words.append(str(value))
+    return shlex.join(words)
