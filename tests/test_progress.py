@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from time import sleep
 
 import pytest
 
@@ -36,6 +37,18 @@ def test_a_bar_is_written_to_standard_error(capsys):
     assert output == ""
     assert "elastic nets" in errors
     assert "100%" in errors
+
+
+def test_the_time_left_counts_from_the_first_call(capsys):
+    """Steps that are reported at once, such as a batch of images, have taken time before."""
+    sleep(0.5)
+    with bar("elastic nets") as report:
+        report(40, 100)  # of an earlier run
+        sleep(0.5)
+        for done in range(41, 51):
+            report(done, 100)
+    seconds = int(capsys.readouterr().err.split("0:00:")[1][:2])
+    assert 2 <= seconds <= 4  # 50 left at 10 in half a second: 2.5 and the delay of the machine
 
 
 def test_a_transient_bar_is_removed(capsys):

@@ -79,7 +79,7 @@ def test_progress_per_image(pictures, hog, tmp_path):
     cache = FeatureCache(tmp_path / "cache")
     listing = list_images(pictures)
     extract(listing, hog, cache=cache, progress=lambda *call: calls.append(call))
-    assert calls == [(i, 7) for i in range(1, 8)]
+    assert calls == [(i, 7) for i in range(8)]
     calls.clear()
     extract(listing, hog, cache=cache, progress=lambda *call: calls.append(call))
     assert calls == [(6, 7), (7, 7)]

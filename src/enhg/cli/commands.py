@@ -11,10 +11,12 @@ functions, so that ``--help`` and usage errors do not wait for them.
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import enhg
 from enhg.cli import conversion, demonstration, labeling, reading, steps, summary
@@ -58,7 +60,7 @@ from enhg.cli.options import (
     Verbose,
 )
 from enhg.cli.reading import Network, Reading, cache_folder
-from enhg.cli.terminal import Stages, errors_in_one_line, options_of
+from enhg.cli.terminal import Stages, errors_in_one_line, options_of, wrapped
 from enhg.exceptions import InputError
 
 _DEMO_FILES = {
@@ -76,8 +78,21 @@ _DEMO_FILES = {
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
 
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an error of usage is broken between words."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            text = wrapped(f"Error: {error.format_message()}", sys.stderr)
+            error.format_message = lambda: text.removeprefix("Error: ")  # type: ignore[method-assign]
+            raise
+
+
 app = typer.Typer(
     name="enhg",
+    cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -13,8 +13,6 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from enhg._files import resolved
 from enhg._memory import require_memory
 from enhg._optional import require
@@ -25,6 +23,7 @@ from enhg.cli.interruption import say_results_are_complete, set_outcome
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
+    import typer
     from numpy.typing import NDArray
 
     from enhg._checkpoint import Checkpoint
@@ -121,8 +120,8 @@ def _check_places(images: Path, out: Path) -> None:
     """Raise InputError if images, or a Zarr folder, and results would be taken for each other."""
     if resolved(out).is_relative_to(resolved(images)):
         raise InputError(
-            f"{out}: OUT must be another folder than INPUT and outside of it, {images}: the next "
-            "run would read the results as input",
+            f"{out}: must be another folder than the input, {images}, and outside of it: the "
+            "next run would read the results as input",
             parameter="out",
         )
     if resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):

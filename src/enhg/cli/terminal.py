@@ -102,14 +102,18 @@ def _echo(line: str, *, err: bool = False, whole: bool = False) -> None:
     spaces separate. Logs and pipes receive whole lines.
     """
     text = escaped(line)
-    width = None if whole else _columns(sys.stderr if err else sys.stdout)
-    if width is not None:
+    typer.echo(text if whole else wrapped(text, sys.stderr if err else sys.stdout), err=err)
+
+
+def wrapped(text: str, stream: TextIO | None) -> str:
+    """Text for a stream, on a terminal broken between words."""
+    if (width := _columns(stream)) is not None:
         columns = re.match(r"(.*\S)? {2,}", text)
         text = fill(
             text, width, subsequent_indent=" " * (columns.end() if columns else 0),
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
-    typer.echo(text, err=err)
+    return text
 
 
 def _columns(stream: TextIO | None) -> int | None:
