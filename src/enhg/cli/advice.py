@@ -5,39 +5,41 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, cast
 
+from enhg._text import printable
+
 if TYPE_CHECKING:
     import typer
     from typer.core import TyperGroup
 
+    from enhg.cli.summary import Row
     from enhg.run import Run
 
 
-def next_steps(context: typer.Context, run: Run) -> list[tuple[str, str]]:
-    """What can be done and the command that does it, the most useful first."""
+def next_row(context: typer.Context, run: Run) -> Row:
+    """The line of the two most useful things that can be done, with the commands that do them."""
     out, has_photos = context.params["out"], run.input.has_photos
     noun = "image" if has_photos or run.input.image_shape is not None else "sample"
     steps = []
     if run.kind == "cluster" and noun == "image":
         label = _command(context, "label", out=f"{out}-labels", overwrite=False)
-        steps.append(("name and correct the clusters", label))
+        steps.append(f"name and correct the clusters: {label}")
+    texts: list[str] = []
     changed: dict[str, Any] = {"overwrite": True}
-    texts = []
-    if run.estimate is not None and run.estimate.runner_up != run.estimate.n_clusters:
-        k = run.estimate.runner_up
+    if run.estimate is not None and (k := run.estimate.runner_up) != run.estimate.n_clusters:
         texts.append(f"{k} clusters")
         changed = {"n_clusters": k, "out": f"{out}-{k}", "overwrite": False, "checkpoint": None}
     if run.kind != "classify" and has_photos and not context.params["folders"]:
-        texts.append("a folder for each" if texts else f"a folder for each {run.grouping}")
+        texts.append(f"a folder for each {run.grouping}")
         changed["folders"] = "links"
     if texts:
-        steps.append((", ".join(texts), _command(context, run.kind, **changed)))
-    if run.kind != "cluster" and run.samples.low_confidence.any():
-        page = shlex.quote(str(out / "report.html"))
-        steps.append((f"check the {noun}s of lowest confidence", f"open {page}"))
+        steps.append(f"{', '.join(texts)}: {_command(context, run.kind, **changed)}")
+    if run.kind != "cluster":
+        page = printable(str(out / "report.html"))
+        steps.append(f"check the {noun}s of lowest confidence: open {page}")
     if run.kind != "predict":
         words = ["enhg", "predict", str(out / "model.npz"), "NEW", "-o", "NEW-labels"]
-        steps.append((f"assign new {noun}s", shlex.join(words)))
-    return steps
+        steps.append(f"assign new {noun}s: {shlex.join(words)}")
+    return "next", "\n".join(steps[:2])
 
 
 def _command(context: typer.Context, name: str, **changed: Any) -> str:

@@ -436,9 +436,8 @@ def write_features(
     files_row = summary.files_row(out.parent, _written(out.parent, files))
     with stages.warnings_shown():  # of what is imported
         rows = summary.feature_rows(samples)
-    stages.print_rows(*rows, files_row)
     words = ["enhg", "cluster", str(out), "--images", str(source), "-o", str(out.with_suffix(""))]
-    stages.print_next([("cluster the images", shlex.join(words))])
+    stages.print_rows(*rows, files_row, ("next", f"cluster the images: {shlex.join(words)}"))
 
 
 @app.command()

@@ -95,31 +95,28 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def _echo(line: str, *, err: bool = False, whole: bool = False) -> None:
-    """Print a line; the one place where text reaches the terminal, JSON and the version apart.
+def _echo(line: str, *, err: bool = False) -> None:
+    """Print a line; the one place where text reaches the terminal, JSON and the version apart."""
+    typer.echo(wrapped(escaped(line), sys.stderr if err else sys.stdout), err=err)
 
-    On a terminal it is broken between words, and goes on below the last of its columns, which two
-    spaces separate. Logs and pipes receive whole lines.
+
+def wrapped(line: str, stream: TextIO | None) -> str:
+    """A line for a stream: whole, or broken between words for a terminal.
+
+    It goes on below the last of its columns, which two spaces separate. A command after a colon
+    stays whole, so that it can be copied.
     """
-    text = escaped(line)
-    typer.echo(text if whole else wrapped(text, sys.stderr if err else sys.stdout), err=err)
-
-
-def wrapped(text: str, stream: TextIO | None) -> str:
-    """Text for a stream, on a terminal broken between words."""
-    if (width := _columns(stream)) is not None:
-        columns = re.match(r"(.*\S)? {2,}", text)
-        text = fill(
-            text, width, subsequent_indent=" " * (columns.end() if columns else 0),
-            break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
-    return text
-
-
-def _columns(stream: TextIO | None) -> int | None:
-    """The width of a terminal; None for another stream."""
-    is_terminal = stream is not None and stream.isatty()
-    return get_terminal_size().columns if is_terminal else None
+    width = get_terminal_size().columns
+    if stream is None or not stream.isatty() or len(line) <= width:
+        return line
+    columns = re.match(r"( *\S+)? {2,}", line)
+    indent = " " * (columns.end() if columns else 0)
+    text, is_next, command = line.partition(": enhg ")
+    if is_next:
+        return f"{text}:\n{indent}enhg {command}"
+    return fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 @dataclass
@@ -223,18 +220,6 @@ class Stages:
             for line in more:
                 self._print(" " * 12 + line)
 
-    def print_next(self, steps: Sequence[tuple[str, str]]) -> None:
-        """Print what can be done next, two things at most, each with its command.
-
-        A command stays in one line, so that it can be copied.
-        """
-        for name, (text, command) in zip(("next", ""), steps, strict=False):
-            line = f"{name:<12}{text}: {command}"
-            if len(line) > (_columns(sys.stdout) or len(line)):
-                self._print(f"{name:<12}{text}:")
-                line = " " * 12 + command
-            self._print(line, whole=True)
-
     def print_json(self, figures: dict[str, Any]) -> None:
         """Print an object as JSON, if that is the output."""
         if self.as_json:
@@ -242,9 +227,9 @@ class Stages:
             finite = json.loads(json.dumps(figures), parse_constant=lambda _: None)
             typer.echo(json.dumps(finite, indent=1))
 
-    def _print(self, line: str, *, whole: bool = False) -> None:
+    def _print(self, line: str) -> None:
         if not self.quiet and not self.as_json:
-            _echo(line, whole=whole)
+            _echo(line)
 
 
 def _line_per_minute(description: str) -> Callable[[int, int], None]:
