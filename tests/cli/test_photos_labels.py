@@ -184,7 +184,6 @@ def test_labels_in_order_count_images_that_cannot_be_read(tmp_path, pictures, ru
         (["cluster", "P", "-o", "P"], OTHER),
         (["cluster", "P", "-o", "P/../link", "--overwrite"], OTHER),
         (["cluster", "T/link", "-o", "P/."], OTHER),
-        (["label", "P", "-o", "P"], OTHER),
         (["cluster", "T/rows.npy", "--images", "P", "-o", "P/out"], OTHER),
         (["cluster", "P", "-k", "13"], "at most the number of samples (12), got 13"),
         (["classify", "P", "--labels-from-folders"], "in at least two sub-folders, one per class"),

@@ -6,21 +6,20 @@ import shlex
 from typing import TYPE_CHECKING, Any, cast
 
 from enhg._text import printable
+from enhg.cli.summary import Row, noun
 
 if TYPE_CHECKING:
     import typer
     from typer.core import TyperGroup
 
-    from enhg.cli.summary import Row
     from enhg.run import Run
 
 
 def next_row(context: typer.Context, run: Run) -> Row:
     """The line of the two most useful things that can be done, with the commands that do them."""
-    out, has_photos = context.params["out"], run.input.has_photos
-    noun = "image" if has_photos or run.input.image_shape is not None else "sample"
+    out, nouns = context.params["out"], f"{noun(run)}s"
     steps = []
-    if run.kind == "cluster" and noun == "image":
+    if run.kind == "cluster" and nouns == "images":
         label = _command(context, "label", out=f"{out}-labels", overwrite=False)
         steps.append(f"name and correct the clusters: {label}")
     texts: list[str] = []
@@ -28,17 +27,17 @@ def next_row(context: typer.Context, run: Run) -> Row:
     if run.estimate is not None and (k := run.estimate.runner_up) != run.estimate.n_clusters:
         texts.append(f"{k} clusters")
         changed = {"n_clusters": k, "out": f"{out}-{k}", "overwrite": False, "checkpoint": None}
-    if run.kind != "classify" and has_photos and not context.params["folders"]:
+    if run.kind != "classify" and run.input.has_photos and not context.params["folders"]:
         texts.append(f"a folder for each {run.grouping}")
         changed["folders"] = "links"
     if texts:
         steps.append(f"{', '.join(texts)}: {_command(context, run.kind, **changed)}")
     if run.kind != "cluster":
         page = printable(str(out / "report.html"))
-        steps.append(f"check the {noun}s of lowest confidence: open {page}")
+        steps.append(f"check the {nouns} of lowest confidence: open {page}")
     if run.kind != "predict":
         words = ["enhg", "predict", str(out / "model.npz"), "NEW", "-o", "NEW-labels"]
-        steps.append(f"assign new {noun}s: {shlex.join(words)}")
+        steps.append(f"assign new {nouns}: {shlex.join(words)}")
     return "next", "\n".join(steps[:2])
 
 

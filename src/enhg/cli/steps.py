@@ -406,17 +406,7 @@ def write_report(
 
 
 def print_results(stages: Stages, context: typer.Context, run: Run, files: dict[str, str]) -> None:
-    """Print the summary or JSON, once the results are in place.
-
-    Parameters
-    ----------
-    stages : Stages
-    context : typer.Context
-        Of the command.
-    run : Run
-    files : dict of str to str
-        The files that were written, with their descriptions.
-    """
+    """Print the summary or JSON, once the files, with their descriptions, are in place."""
     say_results_are_complete()
     out = context.params["out"]
     details = summary.details_rows(run) if context.params.get("verbose") else ()

@@ -31,11 +31,11 @@ _METHODS = {
 
 def rows(run: Run) -> list[Row]:
     """Lines of the summary, a name and a text each."""
-    lines = [(f"{_noun(run)}s", _input_text(run)), *group_rows(run)]
+    lines = [(f"{noun(run)}s", _input_text(run)), *group_rows(run)]
     if unusual := int(run.samples.is_outlier.sum()):
-        lines.append(("unusual", f"{counted(unusual, _noun(run))} unlike all others"))
+        lines.append(("unusual", f"{counted(unusual, noun(run))} unlike all others"))
     if run.duplicates:
-        images = counted(sum(len(group.members) for group in run.duplicates), _noun(run))
+        images = counted(sum(len(group.members) for group in run.duplicates), noun(run))
         groups = counted(len(run.duplicates), "group")
         lines.append(("copies", f"{images} in {groups} of copies or near-copies"))
     return [*lines, *score_rows(run), *_skipped_rows(run.input)]
@@ -58,9 +58,9 @@ def group_rows(run: Run) -> list[Row]:
     if run.spreading is not None and run.spreading.n_disputed:
         labels = counted(run.spreading.n_disputed, "given label")
         verb = "contradicts" if run.spreading.n_disputed == 1 else "contradict"
-        lines.append(("disputed", f"{labels} that {verb} similar {_noun(run)}s; kept"))
+        lines.append(("disputed", f"{labels} that {verb} similar {noun(run)}s; kept"))
     if run.n_unreached:
-        lines.append(("unreached", f"{counted(run.n_unreached, _noun(run))} without a label"))
+        lines.append(("unreached", f"{counted(run.n_unreached, noun(run))} without a label"))
     return lines
 
 
@@ -166,7 +166,7 @@ def percent(share: float, digits: int = 0) -> str:
     return text
 
 
-def _noun(run: Run) -> str:
+def noun(run: Run) -> str:
     """What a sample is called: an image if it is known to be one."""
     is_image = run.input.image_shape is not None or run.input.has_photos
     return "image" if is_image else "sample"
@@ -206,7 +206,7 @@ def _confidence_text(run: Run) -> str:
     median, threshold = percent(run.median_confidence), percent(run.confidence_threshold)
     if median[0].isdigit() and median != "100%":
         median = f"at least {median}"
-    half = f"half of the {_noun(run)}s {median}"
+    half = f"half of the {noun(run)}s {median}"
     if low == 1:
         return f"{half}; check the one of lowest confidence first ({threshold})"
     if threshold[0].isdigit() and run.confidence_threshold > 0:
@@ -243,7 +243,7 @@ def _groups_text(run: Run) -> str:
         return f"{count}, from {labels} ({percent(share, 1)})\n{_sizes_text(run)}"
     estimate = ""
     if run.estimate is not None and run.estimate.all_equal:
-        return f"1, since no two of the {run.input.n_samples} {_noun(run)}s differ"
+        return f"1, since no two of the {run.input.n_samples} {noun(run)}s differ"
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
         runner_up = ""
@@ -266,10 +266,10 @@ def _sizes_text(run: Run) -> str:
     """The size of every group, or of the smallest and the largest."""
     groups = sorted(run.groups, key=lambda group: group.size)
     if len(groups) <= _MOST_SIZES:
-        return f"{', '.join(map(_size_text, run.groups))} {_noun(run)}s"
+        return f"{', '.join(map(_size_text, run.groups))} {noun(run)}s"
     if groups[0].size == groups[-1].size:
-        return f"{counted(groups[0].size, _noun(run))} each"
-    return f"from {_size_text(groups[0])} to {_size_text(groups[-1])} {_noun(run)}s"
+        return f"{counted(groups[0].size, noun(run))} each"
+    return f"from {_size_text(groups[0])} to {_size_text(groups[-1])} {noun(run)}s"
 
 
 def _size_text(group: Group) -> str:
@@ -283,9 +283,9 @@ def _score_text(run: Run) -> str:
     assert scores is not None
     against = f"against the labels in {printable(Path(run.input.source).name)}"
     if scores.accuracy is None:
-        labeled = counted(scores.n_scored, f"labeled {_noun(run)}")
+        labeled = counted(scores.n_scored, f"labeled {noun(run)}")
         part = "" if scores.n_scored == run.input.n_samples else f"on the {labeled}, "
         return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {part}{against}"
     unlabeled = "" if run.spreading is None else "unlabeled "
-    samples = counted(scores.n_scored, f"{unlabeled}{_noun(run)}")
+    samples = counted(scores.n_scored, f"{unlabeled}{noun(run)}")
     return f"accuracy {scores.accuracy:.3f} on the {samples}, {against}"
