@@ -255,7 +255,7 @@ def test_broken_images_are_left_out(tmp_path, damaged, run, table, features):
     rows = table(out / "skipped.csv")
     assert [row["name"] for row in rows] == ["broken.jpg", "empty.png"]
     assert rows[1]["reason"] == "empty file"
-    assert str(out / "skipped.csv") in result.stdout
+    assert "skipped.csv" in result.stdout
     assert len(table(out / "labels.csv")) == 12
 
     words = ["--features", features, "--json"]
@@ -346,7 +346,7 @@ def test_contact_sheets(tmp_path, pictures, run):
     out = tmp_path / "out"
     words = ["--features", "hog", "--contact-sheets"]
     result = run("cluster", pictures, "-k", 3, "-o", out, *words)
-    assert str(out / "contact-sheets") in result.stdout
+    assert "contact-sheets" in result.stdout
     sheets = sorted(path.name for path in (out / "contact-sheets").iterdir())
     assert sheets == [f"cluster-0{k}.jpg" for k in range(3)]
     for name in sheets:
@@ -423,7 +423,7 @@ def test_demo_of_photographs(tmp_path, run, table):
     assert result.exit_code == 0, result.output
     assert float(result.stdout.split("AC ")[1][:5]) > 0.9
     assert float(result.stdout.split("accuracy ")[1][:5]) > 0.9
-    assert all(str(out / name) in result.stdout for name in os.listdir(out))
+    assert all(name in result.stdout for name in os.listdir(out))
     assert len(list((out / "photos").iterdir())) == 192
     assert len(table(out / "folders" / "manifest.csv")) == 192
     assert {row["kind"] for row in table(out / "duplicates.csv")} >= {"near-copy"}

@@ -88,7 +88,7 @@ class ClusterCount:
         if self.reliable and self.n_clusters == 1:
             return f"{text}; all samples are equal"
         if self.runner_up != self.n_clusters:  # otherwise no other number was scored
-            text += f", next best {self.runner_up}"
+            text += f", next peak {self.runner_up}"
         if self.n_clusters > 1 == self.by_eigengap == self.by_modularity:
             return f"{text}; no number of clusters stands out"
         text += f"; the eigenvalues alone give {self.by_eigengap}"
