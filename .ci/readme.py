@@ -45,10 +45,10 @@ def make_inputs() -> None:
 
 
 def commands(readme: Path) -> list[list[str]]:
-    """Arguments of every line of the section's first block of code."""
+    """Arguments of the commands in the first column of the section's table."""
     section = readme.read_text(encoding="utf-8").partition("## On the command line\n")[2]
-    lines = section.split("```")[1].splitlines()
-    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("enhg ")]
+    rows = re.findall(r"^\| `enhg ([^`]+)` \|", section, re.MULTILINE)
+    return [shlex.split(row) for row in rows]
 
 
 def open_page(words: list[str]) -> None:

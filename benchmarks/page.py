@@ -1,11 +1,10 @@
-"""The page docs/speed.md, from the results: its text is in speed.md beside this file.
+"""The page docs/speed.md and its chart, from the results: its text is in speed.md beside this file.
 
-{{name}} marks where a piece goes; every measured number of the text is one.
+Marks are as in the templates of the experiments; every measured number of the text is one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,15 +16,15 @@ from benchmarks.report import (
     figure,
     has_baselines,
     read_results,
-    section,
     table,
-    targets_table,
+    verdict,
     write_atomically,
 )
+from experiments import charts
+from experiments.tabular import filled
 
 _TEMPLATE = Path(__file__).with_name("speed.md")
-_PIECE = re.compile(r"\{\{([a-z-]+)\}\}")
-_PUBLISHED, _TUNED = "EnSC (SPAMS)", "EnSC, tuned by us"
+_PUBLISHED, _TUNED, _GRAM = "EnSC (SPAMS)", "EnSC, tuned by us", "Gram: one X @ X.T"
 
 
 def write_page(folder: Path, order: Iterable[str], page: Path) -> None:
@@ -35,26 +34,80 @@ def write_page(folder: Path, order: Iterable[str], page: Path) -> None:
     missing = set(order) - {result["name"] for result in results}
     if missing:
         raise ValueError(f"{folder} must have a result of every benchmark, got no {min(missing)}")
-    pieces = _pieces(results)
-    text = _TEMPLATE.read_text(encoding="utf-8")
-    write_atomically(page, _PIECE.sub(lambda match: pieces[match[1]], text))
+    write_atomically(page, filled(_TEMPLATE, **_pieces(results)))
+    (page.parent / "images").mkdir(exist_ok=True)
+    chart(results).write(page.parent / "images" / "speed.svg")
+
+
+def chart(results: list[Result]) -> charts.Chart:
+    """Return the seconds of all solvers on the problems with one size."""
+    fastest, others = "fastest published solver", "other published solvers"
+    rows = {}
+    for result in _compared(results):
+        record = result["records"][0]
+        published = sorted(s["seconds"] for s in record["solvers"][1:] if s["published"])
+        rows[f"{result['name']}, {record['nonzeros']:.0f} non-zeros"] = {
+            others: published[1:],
+            fastest: published[:1],
+            _TUNED: [_seconds(record, _TUNED)],
+            _GRAM: [record["gram_seconds"]],
+            "enhg": [record["seconds"]],
+        }
+    looks = {
+        others: charts.REST, fastest: charts.OTHER, _GRAM: charts.LIMIT,
+        _TUNED: ("#009E73", "s", 40, 0.0), "enhg": charts.OURS,
+    }  # fmt: skip
+    return charts.Chart({"seconds for all samples": charts.Panel(rows, log=True)}, looks)
+
+
+def _compared(results: list[Result]) -> list[Result]:
+    """The benchmarks of one problem with baselines."""
+    return [result for result in results if has_baselines(result) and len(result["records"]) == 1]
+
+
+def _problems_table(results: list[Result]) -> str:
+    """Times of the benchmarks of one problem, with the ratios to baselines where there are some."""
+    rows = []
+    for result in results:
+        record = result["records"][0]
+        ratios = ["", ""]
+        if result in _compared(results):
+            fastest, times = record["fastest_baseline"], record["times_fastest_baseline"]
+            tuned = _seconds(record, _TUNED) / record["seconds"]
+            ratios = [f"{figure(times)} ({fastest})", figure(tuned)]
+        elif result["name"] not in ("large", "full"):
+            continue
+        figures = record["nonzeros"], record["seconds"], _times_gram(record)
+        rows.append([f"*{result['name']}*: {result['title']}", *map(figure, figures), *ratios])
+    ours = ["benchmark", "non-zeros per sample", "s", "times Gram"]
+    return table([*ours, "speed-up over the fastest published baseline", f"over {_TUNED}"], rows)
+
+
+def _full(records: list[Record]) -> dict[str, str]:
+    """Seconds of the clustering of all images, and of its representation."""
+    clustering = records[1]
+    return {
+        "full-clustering": figure(clustering["seconds"]),
+        "full-representation": figure(clustering["stages"]["representation"]),
+    }
 
 
 def _pieces(results: list[Result]) -> dict[str, str]:
     records = {result["name"]: result["records"] for result in results}
-    compared = [r for r in results if len(r["records"]) == 1 and has_baselines(r)]
+    sparse = records["sparse"][0]
     return {
         "threads": THREADS.format(cores=cores(results)),
-        "comparisons": "\n".join(f"#{section(result, {})}" for result in compared).strip(),
-        "targets": targets_table(results).strip(),
+        "problems": _problems_table(results),
+        "verdict": verdict(results),
+        "cold": figure(max(record["first_call_seconds"] for record in records["cold"])),
+        **_full(records["full"]),
         **_sparse_and_dense(records),
-        **_ensc(records["sparse"][0]),
+        "published-ratio": figure(_seconds(sparse, _PUBLISHED) / sparse["seconds"]),
         **_growth(records["growth"]),
         **_memory(records["memory"]),
         **_dense(records["dense"]),
         "choice-table": _choice(records["choice"]),
         **_photos(records["photos"][0]),
-        "features-ratios": _ratios(records["features"], "features", "d"),
     }
 
 
@@ -121,31 +174,8 @@ def _seconds(record: Record, name: str) -> float:
     return next(solver["seconds"] for solver in record["solvers"] if solver["name"] == name)
 
 
-def _ensc(record: Record) -> dict[str, str]:
-    """The published and the tuned EnSC on the sparse problem."""
-    return {
-        "published-ratio": figure(_seconds(record, _PUBLISHED) / record["seconds"]),
-        "tuned-ratio": figure(_seconds(record, _TUNED) / record["seconds"]),
-        "tuned-hundredth": figure(_seconds(record, _TUNED) / 100),
-        "sparse-gram": figure(record["gram_seconds"]),
-    }
-
-
-def _ratios(records: list[Record], key: str, symbol: str) -> str:
-    """Time of every baseline divided by that of enhg, along a series."""
-    names = [solver["name"] for solver in records[0]["solvers"][1:]]
-    rows = [
-        [
-            str(record[key]),
-            *(figure(_seconds(record, name) / record["seconds"]) for name in names),
-        ]
-        for record in records
-    ]
-    return table([symbol, *(f"{name}, times enhg" for name in names)], rows)
-
-
 def _growth(records: list[Record]) -> dict[str, str]:
-    """Ratios to the baselines against n, and those that decrease from the first to the last n."""
+    """The baselines whose times enhg decrease from the first to the last n."""
     first, last = records[0], records[-1]
     names = [solver["name"] for solver in first["solvers"][1:]]
     falling = [
@@ -153,10 +183,7 @@ def _growth(records: list[Record]) -> dict[str, str]:
         for name in names
         if _seconds(last, name) / last["seconds"] < _seconds(first, name) / first["seconds"]
     ]
-    return {
-        "growth-ratios": _ratios(records, "samples", "n"),
-        "falling": ", ".join(falling) if falling else "none",
-    }
+    return {"falling": ", ".join(falling) if falling else "none"}
 
 
 def _memory(records: list[Record]) -> dict[str, str]:

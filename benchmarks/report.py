@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.plots import draw
+from experiments.tabular import folded
 
 Result = dict[str, Any]
 Record = dict[str, Any]
@@ -148,19 +149,24 @@ def targets_table(results: list[Result]) -> str:
         for result in results
         for target in result["targets"]
     ]
-    missed = sum(not is_met(target) for result in results for target in result["targets"])
-    verdict = (
-        f"{missed} of {len(rows)} targets missed." if missed else f"All {len(rows)} targets met."
-    )
     return "\n".join(
         [
             "## Targets",
-            verdict,
+            verdict(results),
             "",
             table(["benchmark", "what", "measured", "target", ""], rows),
             "",
         ]
     )
+
+
+def verdict(results: list[Result]) -> str:
+    """How many targets are missed, and by which benchmarks."""
+    targets = [(result["name"], target) for result in results for target in result["targets"]]
+    missed = [name for name, target in targets if not is_met(target)]
+    if not missed:
+        return f"All {len(targets)} targets met."
+    return f"{len(missed)} of {len(targets)} targets missed: {', '.join(missed)}."
 
 
 def _trial(result: Result) -> str:
@@ -176,8 +182,7 @@ def section(result: Result, drawn: dict[str, str]) -> str:
         tables = _baseline_tables(records)
     else:
         tables = [_records_table(alike) for alike in _grouped_by_fields(records)]
-    lines += [line for text in tables for line in (text, "")]
-    return "\n".join(lines)
+    return "\n".join([*lines, folded("All figures", "\n\n".join(tables)), ""])
 
 
 def has_baselines(result: Result) -> bool:

@@ -18,6 +18,8 @@ copyright = f"2026, {author}"
 version = release = enhg.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
+    "matplotlib.sphinxext.figmpl_directive",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -26,6 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "commands",
     "listing",
     "plain_docstrings",
     "repository_links",
@@ -87,8 +90,15 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "min_reported_time": 10_000,
     "image_srcset": ["2x"],
-    "default_thumb_file": str(HERE / "images" / "clusters.png"),
+    "default_thumb_file": str(HERE / "images" / "method.png"),
 }
+
+# --- pictures of pages: drawn by the code above them, when the site is made ---
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 100)]
+plot_srcset = ["2x"]
 
 # --- appearance ---
 html_theme = "pydata_sphinx_theme"
@@ -97,13 +107,13 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": [], "getting_started": []}
+html_sidebars = {"index": [], "getting_started": [], "reference_cli": []}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,  # methods of a class before the page is scrolled to it
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "back_to_top_button": False,
     "footer_start": ["copyright"],

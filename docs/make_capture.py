@@ -109,7 +109,7 @@ def main() -> None:
             served(photos, Path(home, "labeled")) as address,
             chromium("hide-scrollbars", window) as browser,
         ):
-            browser.get(address)
+            browser.get(address + "#questions")
             act_out(browser, classes).save(TARGET)
 
 

@@ -2,9 +2,8 @@
 Every plot
 ==========
 
-:mod:`enhg.plotting` draws samples and results. It needs matplotlib (``pip install
-'enhg[plot]'``). Every function draws on the axes ``ax``, by default on those of a new figure,
-and returns the axes.
+:mod:`enhg.plotting` draws samples and results. It needs matplotlib (extra ``plot``). Every
+function draws on the axes ``ax``, by default on those of a new figure, and returns the axes.
 """
 
 # %%

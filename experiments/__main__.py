@@ -186,8 +186,8 @@ def quality(
       python -m experiments quality --data sets/
       python -m experiments quality clustering --only COIL-20 --runs 1 --data sets/
     """
-    from experiments import baselines, quality, quality_page
-    from experiments.paths import DOCS
+    from experiments import baselines, quality
+    from experiments.pages import write_pages
 
     _require_known("parts", names, quality.PARTS)
     _require_known("only", only, quality.KINDS)
@@ -196,7 +196,7 @@ def quality(
     with Stages(quiet).stage("quality", "pieces") as progress:
         quality.measure(data, wanted, progress)
     if quality.is_complete():
-        (DOCS / "quality.md").write_text(quality_page.page(quality.FILE), encoding="utf-8")
+        write_pages()
     elif not quiet:
         typer.echo("docs/quality.md is not written: parts or data sets have no scores yet")
 
@@ -263,14 +263,14 @@ def labeling(
       python -m experiments labeling --only digits --runs 1 --output digits.csv --data sets/
     """
     from experiments import labeling, labeling_page
-    from experiments.paths import DOCS
+    from experiments.pages import write_pages
 
     _require_known("only", only, labeling.DATASETS)
     file = output or labeling.FILE
     with Stages(quiet).stage("labeling", "data sets and runs") as progress:
         labeling.measure(data, only or labeling.DATASETS, runs, file, progress)
     if output is None:
-        (DOCS / "labeling.md").write_text(labeling_page.page(file), encoding="utf-8")
+        write_pages()
     if not quiet:
         typer.echo(labeling_page.summary(file))
 

@@ -17,16 +17,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.cluster import SpectralClustering
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
-from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from enhg import (
-    Hypergraph,
     HypergraphClustering,
     L1Graph,
     LowRankGraph,
@@ -36,8 +33,6 @@ from enhg import (
 from enhg.preprocessing import SampleNormalizer
 from enhg.structures.choice import choose_preprocessing, preprocessing_scores
 from experiments.cells import Cells
-from experiments.coefficients import largest_per_row
-from experiments.methods import METHODS
 from experiments.protocol import (
     SHARES,
     Draw,
@@ -114,7 +109,6 @@ _ALPHA_Z = 20.0
 _RANKS = (15, 60, 135)
 _ERROR_WEIGHTS = (0.1, 0.3, 1.0)
 _FEW_RUNS = 3
-_SECOND_ORDER = (0, 0.5, 1)
 _FAST = ("LE-graph", "KNN-HG", OURS)  # structures that all images of USPS do not slow down
 
 
@@ -180,8 +174,6 @@ def write(folder: Path, out: Path, cells: Cells, runs: int) -> None:
     ]
     _write(out / "claims-choices", ["change", *draws], _changed_lines("shared", cells, runs))
     _write(out / "claims-extensions", ["change", *draws], _changed_lines("paper", cells, runs))
-    second_order = _second_order(folder, runs)
-    _write(out / "claims-second-order", ["w", *draws], second_order)
     _write(out / "claims-usps", ["structure, images", *shares], _digit_lines(cells, runs))
     _write(out / "claims-pie", ["", *shares], faces)
     header = ["data set", "loss", "largest γ·|xⱼᵀxᵢ|", "non-zeros of Z"]
@@ -254,39 +246,6 @@ def _map_runs(score: Callable[[Any], Any], runs: Iterable[Any]) -> list[Any]:
             return score(run)
 
     return Parallel(cpu_count())(delayed(in_one_thread)(run) for run in runs)
-
-
-def _second_order(folder: Path, runs: int) -> list[Line]:
-    """AC and NMI of ENHG with hyperedges from |Z| + w·|Z|², rows of |Z| scaled to sum 1."""
-    tasks = list(product(_DRAWS, range(min(runs, _FEW_RUNS))))
-    scores = _map_runs(lambda task: _second_order_scores(folder, task[0], task[1], runs), tasks)
-    lines = []
-    for at, weight in enumerate(_SECOND_ORDER):
-        means = (
-            np.mean([s[at] for s, (d, _) in zip(scores, tasks, strict=True) if d == draw], axis=0)
-            for draw in _DRAWS
-        )
-        lines.append([f"{weight:g}", *(" / ".join(_texts(mean)) for mean in means)])
-    return lines
-
-
-def _second_order_scores(
-    folder: Path, draw: Draw, run: int, runs: int
-) -> list[tuple[float, float]]:
-    structure, learner = (json.loads(text) for text in setting_for(OURS, "clustering", "shared"))
-    data = next(part for part, numbers in draw.by_run(runs) if run in numbers).load(folder)
-    fitted = METHODS[OURS].build(structure).fit(data.X)
-    Z = normalize(abs(fitted.representation_.coefficients), norm="l1")
-    scores = []
-    for weight in _SECOND_ORDER:
-        combined = sparse.csr_array(Z + weight * (Z @ Z))
-        combined.setdiag(0)
-        members = normalize(largest_per_row(combined, structure["threshold"]), norm="l1")
-        incidence = sparse.csr_array((members + sparse.eye_array(len(data.y))).T)
-        graph = Hypergraph(incidence, fitted.graph_.weights)
-        model = HypergraphClustering(draw.classes, structure=graph, random_state=run, **learner)
-        scores.append(clustering_scores(data.y, model.fit_predict(data.X)))
-    return scores
 
 
 def _discriminants(folder: Path, runs: int) -> Line:

@@ -7,10 +7,10 @@ from pathlib import Path
 from statistics import fmean
 
 from enhg.labeling.sheets import CORE_SHARE
-from experiments import labeling
+from experiments import charts, labeling
 from experiments.labeling import BULK, LEVELS, METHODS, RANDOM, SUGGESTED
 from experiments.paths import TEMPLATES
-from experiments.tabular import enumerated, markdown, read_records
+from experiments.tabular import enumerated, filled, markdown, read_records
 
 Record = dict[str, str]
 
@@ -26,7 +26,8 @@ def page(file: Path) -> str:
     """Return the page from the file of numbers of actions."""
     rows = read_records(file)
     tables = {f"table_{level:.0%}".rstrip("%"): _table(rows, f"{level:.0%}") for level in LEVELS}
-    return (TEMPLATES / "labeling.md").read_text(encoding="utf-8").format(
+    return filled(
+        TEMPLATES / "labeling.md",
         runs=_runs(rows),
         most=labeling.MOST_ACTIONS,
         core=f"{CORE_SHARE:.0%}",
@@ -35,11 +36,27 @@ def page(file: Path) -> str:
         agreed=round(labeling.AGREED * labeling.REMEMBERED),
         remembered=labeling.REMEMBERED,
         sheet=labeling.SHEET,
-        factors=_factors(rows),
         statement=_statement(rows),
         last=_last_accuracies(rows),
         **tables,
     )  # fmt: skip
+
+
+def chart(file: Path) -> charts.Chart:
+    """Return the actions to 95 %; a strategy that does not reach them has no point."""
+    rows = read_records(file)
+    places: dict[str, dict[str, list[float]]] = {}
+    for name in _names(rows):
+        numbers = {m: mean_actions(rows, name, m, LEVEL) for m in (BULK, SUGGESTED, RANDOM)}
+        places[name] = {m: [number] for m, number in numbers.items() if number is not None}
+        places[name][_UNAIDED] = [_unaided(rows, name, LEVEL)]
+    looks = {
+        _UNAIDED: charts.REST, RANDOM: charts.LIMIT, SUGGESTED: charts.OTHER, BULK: charts.OURS,
+    }  # fmt: skip
+    return charts.Chart({f"actions to {LEVEL} accuracy": charts.Panel(places, log=True)}, looks)
+
+
+_UNAIDED = "no spreading"
 
 
 def summary(file: Path) -> str:
@@ -93,7 +110,7 @@ def _table(rows: list[Record], level: str) -> str:
         unaided = str(_unaided(rows, name, level))
         lines.append([name, *facts, *map(_text, numbers), unaided])
     header = [
-        "data set", "images", "classes", "clusters", "fewest", *METHODS, "no spreading",
+        "data set", "images", "classes", "clusters", "fewest", *METHODS, _UNAIDED,
     ]  # fmt: skip
     return markdown(header, lines).strip()
 
@@ -122,20 +139,6 @@ def factor(rows: list[Record], name: str, method: str) -> float | None:
     """How many times as many actions as in bulk a method takes to 95 %."""
     bulk, other = (mean_actions(rows, name, each, LEVEL) for each in (BULK, method))
     return None if bulk is None or other is None else other / bulk
-
-
-def _factors(rows: list[Record]) -> str:
-    others = [method for method in METHODS if method != BULK]
-    lines = []
-    for name in _names(rows):
-        bulk = mean_actions(rows, name, BULK, LEVEL)
-        suggested = mean_actions(rows, name, SUGGESTED, LEVEL)
-        least = int(_first(rows, name)[f"least {LEVEL}"])
-        factors = [factor(rows, name, method) for method in others]
-        factors.append(None if bulk is None else _unaided(rows, name, LEVEL) / bulk)
-        factors.append(None if suggested is None else suggested / least)
-        lines.append([name, *("" if f is None else f"{f:.1f}" for f in factors)])
-    return markdown(["data set", *others, "no spreading", "at most"], lines).strip()
 
 
 def _statement(rows: list[Record]) -> str:

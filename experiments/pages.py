@@ -25,6 +25,7 @@ from experiments import (
     tables,
     which_tool_page,
 )
+from experiments.charts import Chart
 from experiments.paths import DOCS, RESULTS
 
 REPRODUCTION = RESULTS / "reproduction"
@@ -67,13 +68,30 @@ def _merge_table(name: str, run: Path, merged: Path) -> None:
 
 
 def write_pages() -> list[Path]:
-    """Write every page from the stored results."""
+    """Write every page and its chart from the stored results."""
     suggestions = practice.FOLDER / "suggestions.csv"
     practice_page.draw_curves(suggestions, DOCS / "practice" / "suggestions.png")
     pages = stored_pages()
     for file, text in pages.items():
         file.write_text(text, encoding="utf-8")
-    return list(pages)
+    charts = stored_charts()
+    for file, chart in charts.items():
+        chart.write(file)
+    return [*pages, *charts]
+
+
+def stored_charts() -> dict[Path, Chart]:
+    """Return the chart of every page by its file, those of the quality as in `stored_pages`."""
+    made = {
+        "reproduction": reproduction_page.chart(REPRODUCTION),
+        "practice": practice_page.chart(practice.FOLDER),
+        "photos": photos_page.chart(photos.FILE),
+        "labeling": labeling_page.chart(labeling.FILE),
+    }
+    if quality.is_complete():
+        made["quality"] = quality_page.chart(quality.FILE)
+        made["which_tool"] = which_tool_page.chart(quality.FILE, photos.FILE)
+    return {DOCS / "images" / f"{name}.svg": chart for name, chart in made.items()}
 
 
 def stored_pages() -> dict[Path, str]:

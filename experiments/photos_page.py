@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
+from experiments import charts
 from experiments.copies import CHANGES, DIFFERENT, OWN, SAMPLE
 from experiments.paths import TEMPLATES
 from experiments.photos import FEATURES, NETWORK, RUNS
 from experiments.quality import OURS
-from experiments.tabular import markdown, mean_cells, read_records
+from experiments.tabular import filled, markdown, mean_cells, read_records
 
 Record = dict[str, str]
 
@@ -17,21 +19,32 @@ def page(file: Path, copies_file: Path) -> str:
     """Return the page from the file of scores and that of counts of copies."""
     rows, copies = read_records(file), read_records(copies_file)
     folders = list(dict.fromkeys(row["folder"] for row in rows))
-    return (
-        (TEMPLATES / "photos.md")
-        .read_text(encoding="utf-8")
-        .format(
-            runs=RUNS,
-            features=_feature_table(rows, folders),
-            clustering=_method_table(rows, folders, "clustering", "", ("ac", "nmi")),
-            few=_method_table(rows, folders, "classification", "5 per class", ("accuracy",)),
-            tenth=_method_table(rows, folders, "classification", "10%", ("accuracy",)),
-            counts=_count_table(rows, folders),
-            sample=SAMPLE,
-            precision=_precision_table(copies),
-            recall=_recall_table(copies),
-        )
+    return filled(
+        TEMPLATES / "photos.md",
+        runs=RUNS,
+        features=_feature_table(rows, folders),
+        clustering=_method_table(rows, folders, "clustering", "", ("ac", "nmi")),
+        few=_method_table(rows, folders, "classification", "5 per class", ("accuracy",)),
+        tenth=_method_table(rows, folders, "classification", "10%", ("accuracy",)),
+        counts=_count_table(rows, folders),
+        sample=SAMPLE,
+        precision=_precision_table(copies),
+        recall=_recall_table(copies),
     )
+
+
+def chart(file: Path) -> charts.Chart:
+    """Return AC and NMI by folder and features, those of all methods on the network's."""
+    rows = [row for row in read_records(file) if row["task"] == "clustering"]
+    panels = {}
+    for score in ("ac", "nmi"):
+        places: dict[str, dict[str, list[float]]] = {}
+        for folder, features in product(dict.fromkeys(row["folder"] for row in rows), FEATURES):
+            own = [row for row in rows if (row["folder"], row["features"]) == (folder, features)]
+            scores = {row["method"]: _scores(own, score, method=row["method"]) for row in own}
+            places[f"{folder}, {features.replace('hog', 'HOG')}"] = charts.marked(scores)
+        panels[f"clustering: {score.upper()}"] = charts.Panel(places)
+    return charts.Chart(panels, charts.MARKED)
 
 
 def _scores(rows: list[Record], score: str, **fixed: str) -> list[float]:

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from enhg import plotting
+from experiments import charts
 from experiments.paths import TEMPLATES
 from experiments.practice import BUDGETS, RUNS
-from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
+from experiments.tabular import enumerated, filled, markdown, mean_cells, read_records, signed
 
 Record = dict[str, str]
 Means = dict[tuple[str, str], dict[str, float]]  # by data set and another column, then by method
@@ -24,7 +25,8 @@ def page(folder: Path) -> str:
     """Return the page from the files of scores in a folder."""
     files = {file.stem: read_records(file) for file in folder.glob("*.csv")}
     counts = files["cluster-count"]
-    return (TEMPLATES / "practice.md").read_text(encoding="utf-8").format(
+    return filled(
+        TEMPLATES / "practice.md",
         runs=RUNS,
         new_samples=mean_table(files["new-samples"], "task", mark_best=False),
         cluster_count=_estimate_table(counts),
@@ -35,6 +37,48 @@ def page(folder: Path) -> str:
         **_first_suggestions(files["suggestions"]),
         **_outlier_statements(files["outliers"]),
     )  # fmt: skip
+
+
+# --- the chart -----------------------------------------------------------------------------------
+
+_GAIN, _RELIABLE, _OTHER = "difference", "reliable estimate", "other estimate"
+
+
+def chart(folder: Path) -> charts.Chart:
+    """Return differences of scores on every data set, and errors of the numbers of clusters."""
+    files = {file.stem: read_records(file) for file in folder.glob("*.csv")}
+    halves = _means(files["new-samples"], "task").values()
+    outliers = _means(files["outliers"], "corrupted by").values()
+    labeled = _means(files["suggestions"], "labels per class")
+    gains = {
+        "new samples": [row["other half predicted"] - row["half fitted"] for row in halves],
+        "outliers": [
+            row["enhg"] - max(score for method, score in row.items() if method != "enhg")
+            for row in outliers
+        ],
+    }
+    for budget in BUDGETS[:3]:
+        gains[f"suggestions, {budget} per class"] = [
+            row["suggested"] - row["random"]
+            for (_, count), row in labeled.items()
+            if count == str(budget)
+        ]
+    estimates: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in files["cluster-count"]:
+        series = _RELIABLE if row["reliable"] == "yes" else _OTHER
+        name = row["data set"].split(",")[0].rstrip(" 0123456789")
+        estimates[f"clusters of {name}"][series].append(int(row["estimate"]) / int(row["classes"]))
+    return charts.Chart(
+        {
+            "difference of the scores": charts.Panel(
+                {name: {_GAIN: values} for name, values in gains.items()}, 0
+            ),
+            "estimated number of clusters / number of classes": charts.Panel(
+                estimates, 1, log=True
+            ),
+        },
+        {_OTHER: charts.REST, _RELIABLE: charts.OTHER, _GAIN: charts.OURS},
+    )
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import baselines
+from experiments import baselines, charts
 from experiments.paths import TEMPLATES
 from experiments.quality import OURS, SHARE, WHOLE
 from experiments.selection import (
@@ -19,12 +19,11 @@ from experiments.selection import (
     CLUSTERING,
     COUNT,
     DEFAULT,
-    GRID,
     PREPROCESSINGS,
     LeftOut,
     leave_one_kind_out,
 )
-from experiments.tabular import enumerated, markdown, mean_cells, read_records, signed
+from experiments.tabular import enumerated, filled, markdown, mean_cells, read_records, signed
 from experiments.variations import VARIATIONS, as_text
 
 Record = dict[str, str]
@@ -35,22 +34,21 @@ _NEAR = {"ac": 0.01, "nmi": 0.01, "accuracy": 0.005}
 _COUNT_NEAR, _COUNT_FAR = 0.1, 0.2
 _FLAT = 0.005  # difference of two means that the text calls small
 _METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
-_TENTH = f"{SHARE:.0%}"
+_TENTH, _FEW = f"{SHARE:.0%}", "5 per class"
 _PLACE = ("data set", "labels")
 _UNEVEN_PLACE = ("data set", "thinned")
 
 
 def page(file: Path) -> str:
     """Return the page from the file of scores."""
-    parts: dict[str, list[Record]] = defaultdict(list)
-    for record in read_records(file):
-        parts[record["part"]].append(record)
+    parts = records_by_part(file)
     clustering, classification, uneven = (
         parts[name] for name in ("clustering", "classification", "uneven")
     )
     varied = [record for record in parts["variations"] if record["thinned"] == WHOLE]
     settings = parts["settings"] + [r for r in varied if r["method"] != DEFAULT]
-    return (TEMPLATES / "quality.md").read_text(encoding="utf-8").format(
+    return filled(
+        TEMPLATES / "quality.md",
         runs=1 + max(int(record["run"]) for record in clustering),
         neighbors=baselines.NEIGHBORS,
         leiden_neighbors=baselines.LEIDEN_NEIGHBORS,
@@ -60,10 +58,10 @@ def page(file: Path) -> str:
         clustering=_standings(clustering, ("ac", "nmi"), ()),
         ac=_table(clustering, "ac", ("data set",)),
         nmi=_table(clustering, "nmi", ("data set",)),
-        clustering_seconds=_seconds_table(clustering),
+        clustering_seconds=seconds_table(clustering),
         classification=_standings(classification, ("accuracy",), ("labels",)),
         accuracy=_table(classification, "accuracy", _PLACE),
-        classification_seconds=_seconds_table(classification),
+        classification_seconds=seconds_table(classification),
         uneven=_standings(uneven, ("ac", "nmi", "accuracy"), ("thinned", "labels")),
         uneven_ac=_table(uneven, "ac", _UNEVEN_PLACE),
         uneven_nmi=_table(uneven, "nmi", _UNEVEN_PLACE),
@@ -72,12 +70,37 @@ def page(file: Path) -> str:
         count_statement=_count_statement(parts["count"]),
         **_left_out_statements(settings, clustering, CLUSTERING),
         **_left_out_statements(settings, classification, CLASSIFICATION),
-        methods_clustering=_methods_table(parts["settings"], CLUSTERING),
-        methods_classification=_methods_table(parts["settings"], CLASSIFICATION),
         **_variation_statements(parts["variations"]),
         preprocessing=_preprocessing_table(parts["preprocessing"]),
         preprocessing_statement=_preprocessing_statement(parts["preprocessing"]),
     )  # fmt: skip
+
+
+def records_by_part(file: Path) -> dict[str, list[Record]]:
+    parts: dict[str, list[Record]] = defaultdict(list)
+    for record in read_records(file):
+        parts[record["part"]].append(record)
+    return parts
+
+
+# --- the chart ---------------------------------------------------------------------------------
+
+
+def chart(file: Path) -> charts.Chart:
+    """Return the scores of all methods, ours and the best other one marked."""
+    parts = records_by_part(file)
+    few = [record for record in parts["classification"] if record["labels"] == _FEW]
+    panels = {
+        "clustering: AC": _scores(parts["clustering"], "ac", ("data set",)),
+        f"accuracy, {_FEW}": _scores(few, "accuracy", ("data set",)),
+    }
+    return charts.Chart(
+        {
+            title: charts.Panel({name: charts.marked(row) for (name,), row in scores.items()})
+            for title, scores in panels.items()
+        },
+        charts.MARKED,
+    )
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -120,15 +143,18 @@ def _named(place: tuple[str, ...]) -> list[str]:
     return ["class sizes" if name == "thinned" else name for name in place]
 
 
-def _seconds_table(records: list[Record]) -> str:
-    """Mean seconds of every method by data set."""
+def seconds_table(records: list[Record]) -> str:
+    """Seconds of every method: the mean over the data sets, and the largest of their means."""
     seconds = _scores(records, "seconds", ("data set",))
     methods = _methods(seconds)
     rows = [
-        [*key, *(f"{np.mean(row[m]):.2g}" if m in row else "" for m in methods)]
-        for key, row in seconds.items()
+        [
+            name,
+            *(f"{statistic([np.mean(row[m]) for row in seconds.values()]):.2g}" for m in methods),
+        ]
+        for name, statistic in (("mean of the data sets", np.mean), ("largest", np.max))
     ]
-    return markdown(["data set", *methods], rows).strip()
+    return markdown(["", *methods], rows).strip()
 
 
 # --- ours and the best other method ------------------------------------------------------------
@@ -139,7 +165,7 @@ def summary_table(clustering: list[Record], classification: list[Record]) -> str
     columns = [
         (_METRICS[metric], _scores(clustering, metric, ("data set",))) for metric in ("ac", "nmi")
     ]
-    for labels in ("5 per class", _TENTH):
+    for labels in (_FEW, _TENTH):
         own = [record for record in classification if record["labels"] == labels]
         columns.append((f"accuracy, {labels}", _scores(own, "accuracy", ("data set",))))
     names = [key[0] for key in columns[0][1]]
@@ -193,6 +219,8 @@ def standing(scores: dict[str, dict[str, list[float]]], near: float) -> str:
         own, score, best = _ours_and_best(row)
         gaps[name] = own - score, best
     ahead = sum(gap >= 0 for gap, _ in gaps.values())
+    if ahead == len(gaps):
+        return f"highest on all {ahead} data sets."
     behind = sorted((gap, name, best) for name, (gap, best) in gaps.items() if gap < -near)
     text = (
         f"highest on {ahead} of {len(gaps)} data sets, at most {near:g} below the best other "
@@ -305,30 +333,16 @@ def _left_out_table(rows: list[LeftOut]) -> str:
     ]  # fmt: skip
     lines = [
         [
-            row.kind, _setting(row.chosen), f"{row.score:.3f}", f"{row.default:.3f}",
-            _setting(row.best), f"{row.best_score:.3f}",
-            row.alternative, f"{row.alternative_score:.3f}",
+            row.kind, _setting(row.chosen), f"{row.score:.2f}", f"{row.default:.2f}",
+            _setting(row.best), f"{row.best_score:.2f}",
+            row.alternative, f"{row.alternative_score:.2f}",
         ]
         for row in rows
     ]  # fmt: skip
     scores = [(row.score, row.default, row.best_score, row.alternative_score) for row in rows]
-    chosen, default, best, alternative = (f"{mean:.3f}" for mean in np.mean(scores, axis=0))
+    chosen, default, best, alternative = (f"{mean:.2f}" for mean in np.mean(scores, axis=0))
     lines.append(["mean", "", chosen, default, "", best, "", alternative])
     return markdown(header, lines).strip()
-
-
-def _methods_table(settings: list[Record], task: str) -> str:
-    """The scores of the defaults and of each single method on the hypergraph of the defaults."""
-    names = [DEFAULT, *(str(setting) for setting in GRID[task] if setting.method != "auto")]
-    rows: dict[str, dict[str, float]] = defaultdict(dict)
-    for record in settings:
-        if record["task"] == task and record["method"] in names:
-            rows[record["data set"]][record["method"]] = _score(record)
-    lines = [
-        [name, *(_bold(row[method], max(row.values())) for method in names if method in row)]
-        for name, row in rows.items()
-    ]
-    return markdown(["data set", *map(_setting, names)], lines).strip()
 
 
 def _setting(name: str) -> str:
@@ -454,15 +468,17 @@ def _preprocessing_table(records: list[Record]) -> str:
     for place, row in _choices(records).items():
         largest, best = (max(values) for values in zip(*row.values(), strict=True))
         cells = [
-            f"{_bold(row[name][0], largest)} / {_bold(row[name][1], best)}" if name in row else ""
+            f"{_bold(row[name][0], largest, 2)} / {_bold(row[name][1], best, 2)}"
+            if name in row
+            else ""
             for name in PREPROCESSINGS
         ]
-        lines.append([*place, *cells, f"{_loss(row):.3f}"])
+        lines.append([*place, *cells, f"{_loss(row):.2f}"])
     return markdown([*_named(_UNEVEN_PLACE), *PREPROCESSINGS, "lost"], lines).strip()
 
 
-def _bold(value: float, largest: float) -> str:
-    return f"**{value:.3f}**" if value == largest else f"{value:.3f}"
+def _bold(value: float, largest: float, digits: int = 3) -> str:
+    return f"**{value:.{digits}f}**" if value == largest else f"{value:.{digits}f}"
 
 
 def _preprocessing_statement(records: list[Record]) -> str:

@@ -7,7 +7,6 @@ about the scores is computed from them as well.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,43 +15,18 @@ from typing import Any
 import numpy as np
 
 from enhg import InputError
-from experiments import tables
+from experiments import charts, tables
 from experiments.methods import METHODS, as_arguments
 from experiments.paths import TEMPLATES
 from experiments.search import Setting, setting_for
 from experiments.tables import OURS, Cell
-from experiments.tabular import markdown, read_csv, signed
-
-PIECE = re.compile(r"\{\{([a-z0-9-]+)\}\}")
-"""A mark of the template, with the name of its piece."""
+from experiments.tabular import MARK, filled, markdown, read_csv, signed
 
 _NEAR = 0.01
 _FAR = 0.05
-_EXTENDED: tuple[Setting, ...] = ("shared", "tuned")
-_COMPARED: tuple[Setting, ...] = (*_EXTENDED, "paper")  # those that every structure has
+_COMPARED: tuple[Setting, ...] = ("shared", "tuned", "paper")  # those that every structure has
 _YALE, _PIE, _USPS = "Extended Yale B", "PIE", "USPS"
 
-# Set from a prototype before the tables were made: setting, row, metric, target.
-_PROTOTYPE_TARGETS: list[tuple[Setting, str, str, float]] = [
-    ("shared", f"{_YALE}, K = 10", "ac", 0.95),
-    ("shared", f"{_YALE}, K = 15", "ac", 0.94),
-    ("shared", f"{_YALE}, K = 20", "ac", 0.93),
-    ("shared", f"{_YALE}, K = 30", "ac", 0.92),
-    ("shared", f"{_YALE}, K = 38", "ac", 0.91),
-    ("shared", f"{_USPS}, K = 8", "ac", 0.95),
-    ("shared", f"{_USPS}, K = 10", "ac", 0.90),
-    ("shared", f"{_USPS}, 10% labeled", "accuracy", 0.93),
-    ("tuned", f"{_USPS}, 10% labeled", "accuracy", 0.94),
-]
-_TARGET_NEAR = 0.8  # of the cells within 0.01 of the best
-# Rows where the paper's number is a target, by their beginning, with the metrics.
-_PAPER_TARGETS = (
-    (f"{_YALE}, K", ("nmi",)),
-    (f"{_PIE}, K = 15", ("ac", "nmi")),
-    (f"{_USPS}, K = 10", ("ac", "nmi")),
-    (_YALE, ("accuracy",)),
-    (_PIE, ("accuracy",)),
-)
 # Rows of ENHG whose differences from the paper the text summarizes, by their beginnings.
 _RANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "yale-clustering": ((f"{_YALE}, K",), ("ac", "nmi")),
@@ -98,13 +72,31 @@ def page(results: Path, pictures: Path) -> str:
         text = _ALT_TEXTS.get(file.stem, file.stem)
         pieces[f"{file.stem}-png"] = f"![{text}]({pictures.name}/{file.name})"
     pieces |= _analysis_statements(results)
-    template = (TEMPLATES / "reproduction.md").read_text(encoding="utf-8")
-    missing = sorted(set(PIECE.findall(template)) - set(pieces))
+    template = TEMPLATES / "reproduction.md"
+    missing = sorted({name for name, _ in MARK.findall(template.read_text("utf-8"))} - set(pieces))
     if missing:
         raise InputError(
             f"{results} must hold every table, figure and analysis, got no {missing[0]}"
         )
-    return PIECE.sub(lambda match: pieces[match[1]].strip(), template)
+    return filled(template, **pieces)
+
+
+def chart(results: Path) -> charts.Chart:
+    """Return the scores of ENHG minus the paper's, by default and as in the paper."""
+    cells = [cell for name in tables.TABLES for cell in _read_table(results / f"{name}.csv")]
+    looks: dict[Setting, charts.Look] = {"paper": charts.OTHER, "default": charts.OURS}
+    return charts.Chart(
+        {
+            "here minus the paper: AC, NMI and accuracy": charts.Panel(
+                {
+                    name: {tables.LABELS[s]: by_setting[s] for s in looks}
+                    for name, by_setting in _gaps(cells).items()
+                },
+                0,
+            )
+        },
+        {tables.LABELS[s]: look for s, look in looks.items()},
+    )
 
 
 def _read_table(file: Path) -> list[Cell]:
@@ -124,12 +116,8 @@ def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:
     return {
         "runs": _runs(everything),
         "warnings": _warnings(everything),
-        "prototype-targets": _prototype_targets(everything),
-        "paper-targets": _paper_targets(everything),
-        "best": _best_counts(cells),
         "reached": _reached(everything),
         "paper-reached": _reached_cells(everything),
-        "paper-best": "{} of {}".format(*_count_best(everything, "paper")[::2]),
         "enhg": _scores(everything),
         "structures": _structures(cells, "tuned"),
         "paper-structures": _structures(cells, "paper"),
@@ -137,7 +125,9 @@ def _summaries(cells: dict[str, list[Cell]]) -> dict[str, str]:
         "yale-below": _yale_below(everything),
         "settings": _settings("shared"),
         "paper-settings": _settings("paper"),
-    } | {f"range-{name}": _range(everything, *rows) for name, rows in _RANGES.items()}
+        **{f"best-{setting}": _best(everything, setting) for setting in _COMPARED},
+        **{f"range-{name}": _range(everything, *rows) for name, rows in _RANGES.items()},
+    }
 
 
 def _runs(cells: list[Cell]) -> str:
@@ -159,74 +149,18 @@ def _warnings(cells: list[Cell]) -> str:
     return f"Some iterations did not converge: {', '.join(texts)}."
 
 
-# --- targets -------------------------------------------------------------------------------------
-
-_TARGET_HEADER = ("row", "metric", "setting", "target", "measured", "reached")
-
-
-def _prototype_targets(cells: list[Cell]) -> str:
-    """The targets from a prototype, and whether ENHG reaches them."""
-    by_place = {(c.setting, c.row, c.metric): c for c in cells if c.method == OURS}
-    lines = [
-        _target_line(by_place[setting, row, metric], target)
-        for setting, row, metric, target in _PROTOTYPE_TARGETS
-    ]
-    for setting in _EXTENDED:
-        _, near, total = _count_best(cells, setting)
-        reached = "yes" if near >= _TARGET_NEAR * total else "**no**"
-        figures = f"{_TARGET_NEAR:.0%}", f"{near / total:.0%}"
-        name = "cells within 0.01 of the best structure"
-        lines.append(["all tables", name, setting, *figures, reached])
-    return markdown(_TARGET_HEADER, lines)
-
-
-def _paper_targets(cells: list[Cell]) -> str:
-    """The paper's numbers that are targets, and whether ENHG reaches them."""
-    lines = [
-        _target_line(cell, cell.paper)
-        for start, metrics in _PAPER_TARGETS
-        for cell in cells
-        if cell.method == OURS and cell.setting == "default" and cell.paper is not None
-        if cell.row.startswith(start) and cell.metric in metrics
-    ]
-    return markdown(_TARGET_HEADER, lines)
-
-
-def _target_line(cell: Cell, target: float) -> list[str]:
-    reached = "yes" if cell.mean >= target else f"**no**, {signed(cell.mean - target)}"
-    measured = f"{cell.mean:.3f} ± {cell.std:.3f}"
-    metric = tables.METRICS[cell.metric]
-    return [cell.row, metric, cell.setting, f"{target:.3f}", measured, reached]
-
-
 # --- counts and differences ----------------------------------------------------------------------
 
 
-def _best_counts(cells: dict[str, list[Cell]]) -> str:
-    """How often ENHG is best, or within 0.01 of the best, by table and setting."""
-    everything = [cell for table in cells.values() for cell in table]
-    titled = {tables.TABLES[name].title: table for name, table in cells.items()}
-    lines = []
-    for title, table in (titled | {"all": everything}).items():
-        counts = [_count_best(table, setting) for setting in _COMPARED]
-        texts = (str(count) for best, near, _ in counts for count in (best, near))
-        lines.append([title, str(counts[0][2]), *texts])
-    kinds = ("best", "within 0.01 of the best")
-    heads = [f"{tables.LABELS[setting]}: {kind}" for setting in _COMPARED for kind in kinds]
-    return markdown(("table", "cells of ENHG", *heads), lines)
-
-
-def _count_best(cells: list[Cell], setting: Setting) -> tuple[int, int, int]:
-    """Rows where ENHG is best (to three decimals), rows where it is within 0.01, all rows."""
+def _best(cells: list[Cell], setting: Setting) -> str:
+    """In how many cells ENHG is best (to three decimals), and within 0.01 of the best."""
     rows: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for cell in cells:
         if cell.setting == setting:
             rows[cell.row, cell.metric][cell.method] = cell.mean
-    gaps = [max(row.values()) - row[OURS] for row in rows.values()]
-    n_best = sum(
-        max(round(mean, 3) for mean in row.values()) == round(row[OURS], 3) for row in rows.values()
-    )
-    return n_best, sum(gap <= _NEAR for gap in gaps), len(rows)
+    gaps = [round(max(row.values()) - row[OURS], 3) for row in rows.values()]
+    near = sum(gap <= _NEAR for gap in gaps)
+    return f"{gaps.count(0)} of {len(gaps)} cells, and one within {_NEAR:g} of the best in {near}"
 
 
 def _range(cells: list[Cell], starts: tuple[str, ...], metrics: tuple[str, ...]) -> str:
@@ -240,17 +174,22 @@ def _range(cells: list[Cell], starts: tuple[str, ...], metrics: tuple[str, ...])
     return f"{signed(min(gaps))} to {signed(max(gaps))}"
 
 
-def _reached(cells: list[Cell]) -> str:
-    """Cells of ENHG that reach the paper, and their differences from it, by setting."""
+def _gaps(cells: list[Cell]) -> dict[str, dict[str, list[float]]]:
+    """Differences of ENHG from the paper, by data set and task, then by setting."""
     gaps: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
         if cell.method == OURS and cell.paper is not None:
             task = "classification" if cell.metric == "accuracy" else "clustering"
             name = f"{cell.row.split(', ')[0]}, {task}"
             gaps[name][cell.setting].append(cell.mean - cell.paper)
+    return gaps
+
+
+def _reached(cells: list[Cell]) -> str:
+    """Cells of ENHG that reach the paper, and their differences from it, by setting."""
     lines = [
         [name, *(_gap_text(by_setting[setting]) for setting in tables.SETTINGS)]
-        for name, by_setting in gaps.items()
+        for name, by_setting in _gaps(cells).items()
     ]
     return markdown(("cells of ENHG", *tables.LABELS.values()), lines)
 

@@ -15,7 +15,7 @@ from experiments.methods import METHODS
 from experiments.paths import PAPER
 from experiments.protocol import SHARES, Draw, Job, Row, Task
 from experiments.search import Setting, setting_for
-from experiments.tabular import markdown, read_records, write_csv
+from experiments.tabular import folded, markdown, read_records, write_csv
 
 METRICS = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 SETTINGS: dict[Setting, str] = {
@@ -169,12 +169,12 @@ def as_markdown(name: str, cells: list[Cell]) -> str:
     for setting, title in SETTINGS.items():
         shown = [cell for cell in cells if cell.setting == setting]
         if shown:
-            parts.append(
-                f"**{title.capitalize()}**: mean ± standard deviation over the runs "
-                f"({_run_counts(shown)}), the paper's number in parentheses"
+            summary = (
+                f"{title.capitalize()}; mean ± standard deviation of {_run_counts(shown)} runs, "
+                "the paper's number in parentheses"
             )
-            parts.append(_markdown_table(shown))
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+            parts.append(folded(summary, _markdown_table(shown)))
+    return "\n\n".join(parts) + "\n"
 
 
 def _markdown_table(cells: list[Cell]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from collections.abc import Iterable, Sequence
 from math import inf
 from pathlib import Path
@@ -56,6 +57,25 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(map(_escaped, line))} |\n" for line in lines)
 
 
+MARK = re.compile(r"\{\{([a-z0-9_-]+)(?:: ([^}]+))?\}\}")
+"""A mark of a template: the name of its piece and, where this is folded, the line to unfold it."""
+
+
+def folded(summary: str, text: str) -> str:
+    """Return a text of which only one line is shown until it is unfolded."""
+    return f"<details><summary>{summary}</summary>\n\n{text.strip()}\n\n</details>"
+
+
+def filled(template: Path, **pieces: object) -> str:
+    """Return the text of a template with pieces in the places of their marks."""
+
+    def piece(mark: re.Match[str]) -> str:
+        text = str(pieces[mark[1]]).strip()
+        return folded(mark[2], text) if mark[2] else text
+
+    return MARK.sub(piece, template.read_text(encoding="utf-8"))
+
+
 def mean_cells(columns: Iterable[Sequence[float]], *, mark_best: bool = True) -> list[str]:
     """Write mean ± standard deviation of each column, the largest mean in bold.
 
@@ -64,7 +84,7 @@ def mean_cells(columns: Iterable[Sequence[float]], *, mark_best: bool = True) ->
     columns : iterable of sequences of float
         The deviation of a single number is left out; no number gives an empty cell.
     mark_best : bool, default=True
-        Bold means are those at most 0.0005 below the largest.
+        Bold means are those equal to the largest to two decimals.
 
     Returns
     -------
@@ -72,11 +92,11 @@ def mean_cells(columns: Iterable[Sequence[float]], *, mark_best: bool = True) ->
     """
     columns = list(columns)
     means = [fmean(values) if values else -inf for values in columns]
-    best = max(means) if mark_best else inf
+    best = round(max(means), 2) if mark_best else inf
     cells = []
     for mean, values in zip(means, columns, strict=True):
-        text = f"**{mean:.3f}**" if mean >= best - 5e-4 else f"{mean:.3f}"
-        deviation = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
+        text = f"**{mean:.2f}**" if round(mean, 2) == best else f"{mean:.2f}"
+        deviation = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
         cells.append(text + deviation if values else "")
     return cells
 

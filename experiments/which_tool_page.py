@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 
+from experiments import charts
 from experiments.paths import TEMPLATES
 from experiments.photos import NETWORK
 from experiments.quality import OURS, SHARE, WHOLE
-from experiments.tabular import markdown, read_records
+from experiments.quality_page import records_by_part, seconds_table
+from experiments.tabular import filled, read_records
 
 Record = dict[str, str]
 Means = dict[str, dict[str, float]]  # by data set, then by method
 
 _HDBSCAN = "UMAP + HDBSCAN"
-_GRAPH_METHODS = ("LabelSpreading", "graphlearning, Poisson")
 _UNEVEN = "1:30"
 _TENTH = f"{SHARE:.0%}"
 _COUNT_NEAR = 0.1
@@ -25,37 +26,70 @@ _GAINS = 4  # data sets that are shown
 
 def page(quality: Path, photos: Path) -> str:
     """Return the page from the scores of the quality and of the photographs."""
-    parts: dict[str, list[Record]] = defaultdict(list)
-    for record in read_records(quality):
-        parts[record["part"]].append(record)
+    parts = records_by_part(quality)
     clustering, classification = parts["clustering"], parts["classification"]
     uneven = [record for record in parts["uneven"] if record["thinned"] == _UNEVEN]
     ac = _means(clustering, "ac")
     uneven_ac = _means(uneven, "ac")
+    one = _means(_with(classification, labels="1 per class"), "accuracy")
     tenth = _means(_with(classification, labels=_TENTH), "accuracy")
     uneven_tenth = _means(_with(uneven, labels=_TENTH), "accuracy")
     whole_counts = _with(parts["count"], thinned=WHOLE)
     ahead = {name: row for name, row in uneven_ac.items() if row[_HDBSCAN] > row[OURS]}
     behind = {name: row for name, row in uneven_tenth.items() if _best(row)[0] != OURS}
-    return (TEMPLATES / "which_tool.md").read_text(encoding="utf-8").format(
-        gains=_table("AC", dict(sorted(ac.items(), key=_gain, reverse=True)[:_GAINS])),
-        embeddings=_table("AC", _kind(clustering, "embeddings", ac)),
+    return filled(
+        TEMPLATES / "which_tool.md",
+        gains=_lines(dict(sorted(ac.items(), key=_gain, reverse=True)[:_GAINS]), _beside),
+        embeddings=_lines(_kind(clustering, "embeddings", ac), _beside),
         photos=_photos(read_records(photos)),
         hdbscan_ahead=len(ahead),
         uneven_sets=len(uneven_ac),
-        hdbscan=_lines(ahead, lambda row: f"{row[_HDBSCAN]:.3f}, `enhg` {row[OURS]:.3f}"),
-        uneven_first=sum(_best(row)[0] == OURS for row in uneven_ac.values()),
+        hdbscan=_lines(ahead, lambda row: f"{row[_HDBSCAN]:.2f}, `enhg` {row[OURS]:.2f}"),
+        uneven_first=_first(uneven_ac),
         count_near=sum(_is_near(record) for record in whole_counts),
         count_all=len(whole_counts),
-        one_label=_label_table(_means(_with(classification, labels="1 per class"), "accuracy")),
-        many_labels=_label_table(tenth),
+        one_first=_first(one),
+        one_sets=len(one),
+        tenth_first=_first(tenth),
+        tenth_sets=len(tenth),
         uneven_behind=len(behind),
         uneven_label_sets=len(uneven_tenth),
         uneven_labels=_lines(
-            behind, lambda row: f"{_named(_best(row))}, `enhg` {row[OURS]:.3f}"
+            behind, lambda row: f"{_named(_best(row))}, `enhg` {row[OURS]:.2f}"
         ),
-        seconds=_seconds(clustering),
+        seconds=seconds_table(clustering),
     )  # fmt: skip
+
+
+_BETTER, _WORSE = "enhg has the higher score", "another method has"
+
+
+def chart(quality: Path, photos: Path) -> charts.Chart:
+    """Return our score minus the best other one of every data set, by task and class sizes."""
+    parts = records_by_part(quality)
+    clustered, labeled, uneven = (
+        parts[name] for name in ("clustering", "classification", "uneven")
+    )
+    pictures = _with(read_records(photos), features=NETWORK, task="clustering")
+    means = {
+        "clustering": _means(clustered, "ac"),
+        "clustering, class sizes 1:10": _means(_with(uneven, thinned="1:10"), "ac"),
+        "clustering, class sizes 1:30": _means(_with(uneven, thinned=_UNEVEN), "ac"),
+        "photographs, AC": _means(pictures, "ac", "folder"),
+        "photographs, NMI": _means(pictures, "nmi", "folder"),
+        "1 label per class": _means(_with(labeled, labels="1 per class"), "accuracy"),
+        "5 labels per class": _means(_with(labeled, labels="5 per class"), "accuracy"),
+        "10% of the labels": _means(_with(labeled, labels=_TENTH), "accuracy"),
+        "10% of labels, sizes 1:30": _means(
+            _with(uneven, thinned=_UNEVEN, labels=_TENTH), "accuracy"
+        ),
+    }
+    rows = {}
+    for name, by_set in means.items():
+        gains = [_gain(item) for item in by_set.items()]
+        rows[name] = {_BETTER: [g for g in gains if g >= 0], _WORSE: [g for g in gains if g < 0]}
+    looks = {_WORSE: charts.OTHER, _BETTER: charts.OURS}
+    return charts.Chart({"enhg minus the best other method": charts.Panel(rows, 0)}, looks)
 
 
 def _with(records: Iterable[Record], **fixed: str) -> list[Record]:
@@ -76,8 +110,12 @@ def _means(records: Iterable[Record], metric: str, place: str = "data set") -> M
 
 
 def _best(row: dict[str, float], methods: Iterable[str] | None = None) -> tuple[str, float]:
-    chosen = {method: row[method] for method in methods or row if method in row}
-    return max(chosen.items(), key=lambda item: item[1])
+    return max(((method, row[method]) for method in methods or row), key=lambda item: item[1])
+
+
+def _first(means: Means) -> int:
+    """On how many data sets ours is the best mean."""
+    return sum(_best(row)[0] == OURS for row in means.values())
 
 
 def _others(row: dict[str, float]) -> list[str]:
@@ -90,7 +128,7 @@ def _gain(item: tuple[str, dict[str, float]]) -> float:
 
 
 def _named(best: tuple[str, float]) -> str:
-    return f"{best[0]} {best[1]:.3f}"
+    return f"{best[0]} {best[1]:.2f}"
 
 
 def _kind(records: list[Record], kind: str, means: Means) -> Means:
@@ -98,29 +136,16 @@ def _kind(records: list[Record], kind: str, means: Means) -> Means:
     return {name: means[name] for name in names}
 
 
-def _table(metric: str, means: Means) -> str:
-    """Our score, the best other one and k-means."""
-    rows = [
-        [name, f"{row[OURS]:.3f}", _named(_best(row, _others(row))), f"{row['k-means']:.3f}"]
-        for name, row in means.items()
-    ]
-    return markdown(["data set", f"{metric} of enhg", "best other", "k-means"], rows).strip()
-
-
-def _label_table(means: Means) -> str:
-    """Our accuracy, that of the best graph method and of the best supervised classifier."""
-    rows = []
-    for name, row in means.items():
-        supervised = [method for method in _others(row) if method not in _GRAPH_METHODS]
-        best = [_named(_best(row, methods)) for methods in (_GRAPH_METHODS, supervised)]
-        rows.append([name, f"{row[OURS]:.3f}", *best])
-    return markdown(["data set", "enhg", "graph method", "supervised"], rows).strip()
+def _beside(row: dict[str, float]) -> str:
+    return (
+        f"`enhg` {row[OURS]:.2f}, {_named(_best(row, _others(row)))}, k-means {row['k-means']:.2f}"
+    )
 
 
 def _photos(records: list[Record]) -> str:
     own = _with(records, features=NETWORK, task="clustering")
     means = _means(own, "nmi", "folder")
-    return _lines(means, lambda row: f"{_named(_best(row))}; `enhg` has {row[OURS]:.3f}")
+    return _lines(means, lambda row: f"{_named(_best(row))}; `enhg` has {row[OURS]:.2f}")
 
 
 def _lines(means: Means, text: Callable[[dict[str, float]], str]) -> str:
@@ -130,11 +155,3 @@ def _lines(means: Means, text: Callable[[dict[str, float]], str]) -> str:
 def _is_near(record: Record) -> bool:
     classes = int(record["classes"])
     return abs(int(record["estimate"]) - classes) <= _COUNT_NEAR * classes
-
-
-def _seconds(records: list[Record]) -> str:
-    means = _means(records, "seconds")
-    methods = list(dict.fromkeys(method for row in means.values() for method in row))
-    totals = [fmean(row[method] for row in means.values()) for method in methods]
-    rows = [["mean of the data sets", *(f"{total:.2g}" for total in totals)]]
-    return markdown(["", *methods], rows).strip()

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import enhg
+from enhg.cli.commands import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -24,7 +26,10 @@ def extensions():
     """The modules of docs/_ext, and docs/check_links.py."""
     folders = [str(DOCS / "_ext"), str(DOCS)]
     sys.path[:0] = folders
-    names = ("listing", "plain_docstrings", "repository_links", "gallery_order", "check_links")
+    names = (
+        "commands", "listing", "plain_docstrings", "repository_links", "gallery_order",
+        "check_links",
+    )  # fmt: skip
     try:
         yield {name: importlib.import_module(name) for name in names}
     finally:
@@ -100,8 +105,58 @@ def test_names_in_docstrings_are_resolved(extensions):
     assert full_name("enhg.plotting.plot_image") == "enhg.plotting.plot_image"
     assert full_name("Hypergraph.theta") == "enhg.Hypergraph.theta"
     assert full_name("HypergraphClustering.predict_with_scores")
-    assert full_name("HypergraphClustering.get_params") is None  # of scikit-learn
+    assert full_name("HypergraphClustering.fit_predict")  # of scikit-learn
     assert full_name("labels_") is None
+
+
+def test_methods_of_scikit_learn_have_a_sentence(extensions):
+    documented = extensions["listing"].is_documented
+    public = {"fit_predict", "get_params", "set_params", "suggest", "labels_", "_get_tags"}
+    members = {
+        name for name in public if documented(getattr(enhg.HypergraphClustering, name, None), name)
+    }
+    assert members == public - {"labels_", "_get_tags"}
+    lines = inspect.getdoc(enhg.HypergraphClustering.fit_predict).splitlines()
+    text = extensions["plain_docstrings"].inherited(lines)
+    assert text == [lines[0], "", "Inherited from scikit-learn."]
+
+
+def test_the_reference_of_the_command_line_has_every_option(extensions):
+    page = extensions["commands"].page()
+    group = get_command(app)
+    for name, command in group.commands.items():
+        section = page.partition(f"## enhg {name}\n")[2].partition("\n## ")[0]
+        described = set(re.findall(r"`{3}\{option\} (.*)\n\S", section))
+        options = {text for names in described for text in re.split(r"[ ,]+", names)}
+        assert {text for parameter in command.params for text in parameter.opts} <= options | {
+            parameter.name
+            for parameter in command.params
+            if parameter.param_type_name == "argument"
+        }
+
+
+def test_a_block_that_plots_shows_its_picture(extensions):
+    text = "```python\n>>> ax = plotting.plot_image(X)  # A digit\n```\n\n```python\nX = 1\n```\n"
+    drawn = extensions["repository_links"].with_plots(text)
+    assert drawn.startswith("```{eval-rst}\n.. plot::\n   :context: close-figs\n   :alt: A digit\n")
+    assert drawn.endswith("```python\nX = 1\n```\n")
+
+
+def test_every_page_of_the_guide_has_a_picture():
+    without = [
+        page.name
+        for page in (DOCS / "guide").glob("*.md")
+        if not re.search(r"!\[|>>> .*plot.*# \S", page.read_text(encoding="utf-8"))
+    ]
+    assert without == []
+
+
+def test_the_results_of_the_readme_are_those_of_the_page():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| data set .*\n((?:\|.*\n)+)", readme, re.MULTILINE)
+    rows = set(table[0].splitlines())
+    assert len(rows) == 7
+    assert rows <= set((DOCS / "quality.md").read_text(encoding="utf-8").splitlines())
 
 
 DOCSTRING = """|Z| of `labels_`, with *one* star.

@@ -76,7 +76,6 @@ def named_hypergraphs(draw):
     vertices = draw(st.lists(names, min_size=1, max_size=6, unique=True))
     members = st.dictionaries(st.integers(0, len(vertices) - 1), positive, min_size=1)
     edges = draw(st.lists(members, max_size=5))
-    edges.append(dict.fromkeys(range(len(vertices)), 1.0))  # so that no vertex is alone
     weights = draw(st.lists(st.floats(1e-3, 1e3), min_size=len(edges), max_size=len(edges)))
     edge_names = draw(st.lists(names, min_size=len(edges), max_size=len(edges), unique=True))
     return Hypergraph.from_edges(edges, len(vertices), weights), vertices, edge_names
@@ -305,12 +304,50 @@ def test_empty_vertices_and_edges(path):
         '{"nodes": [{"node": "alone"}, {"node": "b"}], "edges": [{"edge": 9, "weight": 5}],'
         ' "incidences": [{"edge": 1, "node": "b"}, {"edge": 2, "node": "b", "weight": 0}]}',
     )
-    with pytest.raises(
-        InputError, match=r"got 1 in none, the first of them 'alone'; set drop_empty"
-    ):
-        Hypergraph.from_hif(path)
+    with pytest.warns(UserWarning, match="without a vertex are left out: 2, the first of them 9"):
+        loaded = Hypergraph.from_hif(path, return_names=True)
+    assert loaded == (Hypergraph([[0], [1]]), ["alone", "b"], [1])
     loaded = Hypergraph.from_hif(path, drop_empty=True, return_names=True)
     assert loaded == (Hypergraph([[1]]), ["b"], [1])
+
+
+# Files that HIF allows, of the kinds of its own tests, and the hypergraphs that they are.
+READ = {
+    "one node": ({"incidences": [], "nodes": [{"node": 42, "weight": 2}]}, np.empty((1, 0)), []),
+    "one incidence": ({"incidences": [{"edge": "abcd", "node": 42}]}, [[1]], [1]),
+    "lists that are empty": (
+        {"incidences": [{"edge": 0, "node": 1}, {"edge": 1, "node": 0}], "nodes": [], "edges": []},
+        [[1, 0], [0, 1]],
+        [1, 1],
+    ),
+    "repeated": (
+        {
+            "nodes": [{"node": 2}, {"node": 1}, {"node": 2, "attrs": {"a": 1}}],
+            "edges": [{"edge": 1, "weight": 3}, {"edge": 2}, {"edge": 1, "weight": 3}],
+            "incidences": [
+                {"edge": 1, "node": 2, "weight": 0.1},
+                {"edge": 2, "node": 2},
+                {"weight": 0.1, "node": 2, "edge": 1},
+            ],
+        },
+        [[0.1, 1], [0, 0]],
+        [3, 1],
+    ),
+    "isolated": ({"nodes": [{"node": 1}], "incidences": [{"edge": 1, "node": 2}]}, [[0], [1]], [1]),
+}
+
+
+@pytest.mark.parametrize(("content", "incidence", "weights"), READ.values(), ids=READ)
+def test_files_that_hif_allows(path, hif_schema, content, incidence, weights):
+    jsonschema.validate(content, hif_schema)
+    write(path, json.dumps(content))
+    hypergraph, *names_read = Hypergraph.from_hif(path, return_names=True)
+    assert hypergraph == Hypergraph(incidence, weights)
+    again = path.with_name("again.json")
+    hypergraph.to_hif(again, vertex_names=names_read[0], edge_names=names_read[1])
+    assert Hypergraph.from_hif(again, return_names=True) == (hypergraph, *names_read)
+    hypergraph.save(path.with_name("again.npz"))
+    assert Hypergraph.load(path.with_name("again.npz")) == hypergraph
 
 
 def test_files_of_xgi(path, read_valid_hif):

@@ -62,10 +62,24 @@ REFUSED = {
     "direction": ('{"incidences": [{"edge": 1, "node": 1, "direction": "head"}]}', "no direction"),
     "metadata": ('{"metadata": [], "incidences": []}', "expected an object or a text, got '\\['"),
     "metadata text": ('{"metadata": "a", "incidences": []}', "metadata must be an object"),
-    "same incidence": ('{"incidences": [' + ONE + "," + ONE + "]}", "2 in hyperedge 1 twice"),
-    "same node": (
-        '{"nodes": [{"node": 2}, {"node": 2}], "incidences": [' + ONE + "]}",
-        "nodes must list a name once, got 2 twice",
+    "same incidence": (
+        '{"incidences": [' + ONE + ', {"edge": 1, "weight": 3, "node": 2}]}',
+        "an incidence must have one weight, got 1.0 and 3.0 of 2 in hyperedge 1",
+    ),
+    "same edge": (
+        '{"edges": [{"edge": 1, "weight": 2}, {"edge": 1}], "incidences": [' + ONE + "]}",
+        "an edge must have one weight, got 2.0 and 1.0 of 1",
+    ),
+    "only an edge": ('{"incidences": [], "edges": [{"edge": 3}]}', "must have a vertex"),
+    "key of an incidence": (
+        '{"incidences": [' + ONE + ', {"edge": 1, "node": 3, "role": "PI"}]}',
+        "keys in incidences must be among attrs, direction, edge, node, weight, got 'role'",
+    ),
+    "key of an edge": ('{"incidences": [], "edges": [{"edge": 2, "test": []}]}', "edges .*'test'"),
+    "key of a node": ('{"incidences": [], "nodes": [{"node": 2, "test": []}]}', "nodes .* 'test'"),
+    "direction first": (
+        '{"incidences": [{"direction": "tail", "edge": 1, "node": 1}], "network-type": "directed"}',
+        "incidences must have no direction",
     ),
     "zero weight": (
         '{"edges": [{"edge": 1, "weight": 0}], "incidences": [' + ONE + "]}",

@@ -29,8 +29,6 @@ class TestValidation:
             (np.empty((0, 0)), r"incidence must have a vertex \(row\), got shape \(0, 0\)"),
             (np.empty((0, 3)), r"incidence must have a vertex \(row\), got shape \(0, 3\)"),
             ([[1, 0], [1, 0]], "every hyperedge must hold a vertex.*, got 0.0 at hyperedge 1"),
-            ([[1, 1], [0, 0]], "every vertex must be in a hyperedge.*, got 0.0 at vertex 1"),
-            (np.empty((2, 0)), "every vertex must be in a hyperedge.*, got 0.0 at vertex 0"),
             ([[1e308], [1e308]], "every hyperedge must .* < ∞, got inf at hyperedge 0"),
         ],
     )
@@ -50,7 +48,7 @@ class TestValidation:
             (1.0, r"weights must have shape \(2,\), got shape \(\)"),
             (["a", "b"], "weights must hold real numbers, got dtype <U1"),
             ([1j, 1], "weights must hold real numbers, got dtype complex128"),
-            ([1e-200, 1], "every vertex must be in a hyperedge.*, got 0.0 at vertex 0"),
+            ([1e-200, 1], "every vertex in a hyperedge must have .*, got 0.0 at vertex 0"),
         ],
     )
     def test_weights(self, weights, message):
@@ -63,8 +61,6 @@ class TestValidation:
             ([], None, "incidence must have a vertex"),
             ([[]], None, "incidence must have a vertex"),
             ([[0], []], None, "every hyperedge must hold a vertex.* at hyperedge 1"),
-            ([[0, 2]], None, "every vertex must be in a hyperedge.* at vertex 1"),
-            ([[0]], 2, "every vertex must be in a hyperedge.* at vertex 1"),
             ([[0, 3]], 2, "edges must list vertices in 0 .* = 1, got 3"),
             ([[-1, 0]], None, "edges must list vertices in 0 .* = 0, got -1"),
             ([[0, 0.5]], None, "edges must list vertices as integers, got dtype float64"),
@@ -96,7 +92,6 @@ class TestValidation:
                 [[0, 1], [1, 4]],
                 "adjacency must be zero on the diagonal.*, got 4.0 at vertex 1",
             ),
-            ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "every vertex must be in a hyperedge.* vertex 2"),
             (np.empty((0, 0)), "incidence must have a vertex"),
             ([0, 1], "adjacency must be 2-dimensional"),
         ],
@@ -115,7 +110,6 @@ class TestValidation:
             ([[1, 1], [1, 0]], 1, "adjacency must join the first 1 rows .* only"),
             ([[0, 1], [1, 1]], 1, "adjacency must join the first 1 rows .* only"),
             ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], 1, "every hyperedge must hold.* at hyperedge 1"),
-            ([[0, 0, 1], [0, 0, 0], [1, 0, 0]], 2, "every vertex must be in.* at vertex 1"),
         ],
     )
     def test_star_expansion(self, adjacency, n_vertices, message):
@@ -127,29 +121,22 @@ class TestFewEntries:
     """Shapes that no memory holds."""
 
     @pytest.mark.parametrize(
-        ("edges", "n_vertices", "first"),
-        [
-            ([[0, 10**9]], None, 1),
-            ([[0, 1]], 10**13, 2),
-            ([[0]], 10**30, 1),
-            ([[1, 2], [2, 10**18]], None, 0),
-        ],
+        ("edges", "n_vertices"), [([[0, 10**13]], None), ([[0, 1]], 10**13), ([[0]], 10**30)]
     )
-    def test_vertices_of_edges(self, edges, n_vertices, first):
-        with pytest.raises(InputError, match=f"every vertex must .*, got 0.0 at vertex {first}"):
+    def test_vertices_of_edges(self, edges, n_vertices):
+        with pytest.raises(InputError, match=r"incidence of shape .* does not fit in memory"):
             Hypergraph.from_edges(edges, n_vertices=n_vertices)
 
-    @pytest.mark.parametrize("form", ["coo", "csc"])
-    def test_rows(self, form):
-        tall = sparse.coo_array(([1.0], ([0], [0])), shape=(10**13, 1)).asformat(form)
-        with pytest.raises(InputError, match=r"every vertex must .*, got 0.0 at vertex 1"):
-            Hypergraph(tall)
-
-    @pytest.mark.parametrize("form", ["coo", "csr"])
-    def test_columns(self, form):
-        wide = sparse.coo_array(([1.0], ([0], [2])), shape=(1, 10**13)).asformat(form)
-        with pytest.raises(InputError, match=r"every hyperedge must .*, got 0.0 at hyperedge 0"):
-            Hypergraph(wide)
+    @pytest.mark.parametrize(
+        ("shape", "form"),
+        [((10**13, 1), "coo"), ((10**13, 1), "csc"), ((1, 10**13), "coo"), ((1, 10**13), "csr")],
+    )
+    def test_rows_and_columns(self, shape, form):
+        place = tuple([size // 2] for size in shape)
+        matrix = sparse.coo_array(([1.0], place), shape=shape).asformat(form)
+        for make in (Hypergraph, from_scipy):
+            with pytest.raises(InputError, match=r"incidence of shape .* does not fit in memory"):
+                make(matrix)
 
 
 def test_memberships_of_edges_are_numbers():

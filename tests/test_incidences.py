@@ -14,23 +14,34 @@ def test_triples():
     assert named.weights.tolist() == [3, 4]
 
 
-def test_repeated_incidence_is_named():
-    places = np.array([0, 1, 2, 1]), np.array([0, 0, 1, 0])
-    with pytest.raises(InputError, match="listed once, got 'b' in hyperedge 'e' twice"):
-        NamedIncidence.collect(*places, np.ones(4), np.ones(2), list("abc"), list("ef"))
+def test_repeated_incidences_count_once():
+    vertices, edges = np.array([0, 1, 2, 1, 1]), np.array([0, 0, 1, 0, 0])
+    names = np.ones(2), list("abc"), list("ef")
+    memberships = np.array([1.0, 0.1, 2, 0.1, 0.1])
+    named = NamedIncidence.collect(vertices, edges, memberships, *names)
+    assert named.incidence.toarray().tolist() == [[1, 0], [0.1, 0], [0, 2]]
+    memberships[4] = 0.2
+    message = "one weight, got 0.1 and 0.2 of 'b' in hyperedge 'e'"
+    with pytest.raises(InputError, match=message):
+        NamedIncidence.collect(vertices, edges, memberships, *names)
 
 
 def test_membership_of_zero_is_none():
     triples = [("a", "e", 1.0), ("b", "e", 0.0)]
     named = incidence_of_triples(triples, ["a", "b"], ["e"], [1.0])
-    with pytest.raises(InputError, match="got 1 in none, the first of them 'b'"):
-        named.without_empty(drop=False)
+    assert named.without_empty(drop=False).vertex_names == ["a", "b"]
     assert named.without_empty(drop=True).vertex_names == ["a"]
 
 
 def test_without_empty_keeps_weights_and_names_together():
     triples = [("a", "f", 1.0), ("c", "h", 2.0)]
     named = incidence_of_triples(triples, list("abc"), list("efgh"), [1, 2, 3, 4])
+    with pytest.warns(
+        UserWarning, match="hyperedges without a vertex .*: 2, the first of them 'e'"
+    ):
+        kept = named.without_empty(drop=False)
+    assert kept.vertex_names == list("abc")
+    assert kept.incidence.toarray().tolist() == [[1, 0], [0, 0], [0, 2]]
     filled = named.without_empty(drop=True)
     assert (filled.vertex_names, filled.edge_names) == (["a", "c"], ["f", "h"])
     assert filled.weights.tolist() == [2, 4]

@@ -1,5 +1,7 @@
 """Conversion to and from SciPy, xgi, HyperNetX, NetworkX and igraph, with the real packages."""
 
+import warnings
+
 import hypernetx
 import igraph
 import networkx as nx
@@ -246,21 +248,38 @@ def empty_in(package):
 
 
 @pytest.mark.parametrize("package", ["xgi", "networkx", "igraph", "scipy"])
-def test_empty_vertices_and_hyperedges(package):
+def test_isolated_vertices_are_kept_and_empty_hyperedges_left_out(package):
     back, arguments = empty_in(package)
-    with pytest.raises(InputError, match=r"every vertex must be .* got 1 in none.* drop_empty"):
-        back(*arguments)
-    result = back(*arguments, drop_empty=True)
-    names = ([0], [0]) if package == "scipy" else (["a"], ["e"])
-    assert (result.vertex_names, result.edge_names) == names
-    assert result.hypergraph == Hypergraph([[1]])
+    names = ([0, 1], [0], "1") if package == "scipy" else (["a", "alone"], ["e"], "'empty'")
+    with pytest.warns(UserWarning, match=f"without a vertex are left out: 1, .* {names[2]}$"):
+        assert back(*arguments) == (Hypergraph([[1], [0]]), *names[:2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = back(*arguments, drop_empty=True)
+    assert result == (Hypergraph([[1]]), names[0][:1], names[1])
 
 
-def test_empty_hyperedge_is_named():
-    with pytest.raises(
-        InputError, match=r"every hyperedge must hold a vertex, got 1 without, .* 1;"
-    ):
-        interchange.from_scipy([[1, 0]])
+@pytest.mark.parametrize("package", ["xgi", "networkx", "igraph", "hypernetx"])
+def test_isolated_vertices_in_a_round_trip(package):
+    hypergraph = Hypergraph([[1, 0], [0, 0], [1, 0.5]], weights=[2, 3])
+    to, back = PAIRS[package]
+    given = {"vertex_names": ["a", "alone", "c"], "edge_names": ["e", "f"]}
+    if package == "hypernetx":
+        with pytest.warns(UserWarning, match="HyperNetX .* left out: 1, the first of them 'alone'"):
+            network = to(hypergraph, **given)
+        assert list(network.nodes) == ["a", "c"]
+        return
+    assert back(to(hypergraph, **given)) == (hypergraph, *given.values())
+
+
+def test_isolated_vertices_of_a_clique_expansion():
+    network = nx.path_graph(2)
+    network.add_node("alone")
+    result = interchange.from_networkx_clique(network)
+    assert result.vertex_names == [0, 1, "alone"]
+    assert result.hypergraph.vertex_degrees.tolist() == [2, 2, 0]
+    again = interchange.to_networkx_clique(result.hypergraph, vertex_names=result.vertex_names)
+    assert nx.to_dict_of_dicts(again, edge_data=1) == nx.to_dict_of_dicts(network, edge_data=1)
 
 
 def labeled_graph(edges, **sides):
@@ -305,7 +324,7 @@ REFUSED = {
     "clique parallel": (
         interchange.from_networkx_clique,
         nx.MultiGraph([(0, 1), (0, 1)]),
-        "incidences must be listed once",
+        "network must have one edge between two nodes, got two between 0 and 1",
     ),
     "igraph directed": (interchange.from_igraph, igraph.Graph(directed=True), "undirected igraph"),
     "igraph type": (interchange.from_igraph, igraph.Graph(2, [(0, 1)]), "'type'.* got None at 0"),
@@ -367,8 +386,6 @@ def test_empty_lines_of_scipy_take_no_memory(shape, form):
     result = interchange.from_scipy(matrix, drop_empty=True)
     assert result.hypergraph == Hypergraph([[0.5]])
     assert [result.vertex_names, result.edge_names] == list(map(list, place))
-    with pytest.raises(InputError, match=f"got {10**12 - 1} .*the first of them 0; set drop_empty"):
-        interchange.from_scipy(matrix)
 
 
 def test_explicit_zeros_of_scipy_are_no_incidences():

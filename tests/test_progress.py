@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from time import sleep
 
 import pytest
 
@@ -36,6 +37,17 @@ def test_a_bar_is_written_to_standard_error(capsys):
     assert output == ""
     assert "elastic nets" in errors
     assert "100%" in errors
+
+
+def test_the_time_left_counts_from_the_first_call(capsys):
+    """Steps that are reported at once, such as a batch of images, have taken time before."""
+    with bar("elastic nets") as report:
+        report(0, 100)
+        sleep(0.5)
+        for done in range(1, 11):
+            report(done, 100)
+    seconds = int(capsys.readouterr().err.split("0:00:")[1][:2])
+    assert 4 <= seconds <= 9  # 90 left at 10 in half a second: 4.5, or more on a busy machine
 
 
 def test_a_transient_bar_is_removed(capsys):

@@ -1,7 +1,5 @@
 """Graphs of other packages, which have the interface of graphs and nothing else."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -88,9 +86,8 @@ def test_clustering_accepts_it(own, other):
     assert clustering_accuracy(Y, model.labels_) >= 0.9
     expected = HypergraphClustering(3, structure=own, random_state=0).fit(X)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
-    with pytest.raises(AttributeError) as caught:
+    with pytest.raises(AttributeError, match=r"can attach new samples.*got DenseGraph"):
         model.predict(X)
-    assert re.search(r"able to attach new samples.*got DenseGraph", str(caught.value.__cause__))
 
 
 @pytest.mark.parametrize("method", ["diffusion", "poisson"])

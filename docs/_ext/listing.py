@@ -98,11 +98,12 @@ def load(name: str) -> object:
 
 
 def is_documented(value: object, name: str) -> bool:
-    """Whether a member of a class has an entry: methods and properties that `enhg` defines."""
+    """Whether a member of a class has an entry: methods and properties of `enhg`, scikit-learn."""
     if name.startswith("_") or name in ("to_state", "from_state"):
         return False
     defined = getattr(value, "fget", None) or getattr(value, "func", None) or value
-    return callable(defined) and (getattr(defined, "__module__", "") or "").startswith("enhg")
+    package = (getattr(defined, "__module__", "") or "").partition(".")[0]
+    return callable(defined) and package in ("enhg", "sklearn")
 
 
 def page() -> str:
@@ -138,7 +139,7 @@ def _append_page(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def _skip(app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object):
-    """Leave out what a class inherits from other packages."""
+    """Leave out what a class inherits from Python and NumPy."""
     if what in ("class", "exception") and not is_documented(obj, name):
         return True
     return None

@@ -62,8 +62,15 @@ def escape(line: str) -> str:
     return "".join(part if at % 2 else _SPECIAL.sub(r"\\\1", part) for at, part in enumerate(parts))
 
 
+def inherited(lines: list[str]) -> list[str]:
+    """The first paragraph of a docstring of scikit-learn, whose markup and references differ."""
+    end = lines.index("") if "" in lines else len(lines)
+    return [*lines[:end], "", "Inherited from scikit-learn."]
+
+
 def _process(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list) -> None:
-    lines[:] = to_markup(lines)
+    of_sklearn = what == "method" and obj.__module__.startswith("sklearn")
+    lines[:] = inherited(lines) if of_sklearn else to_markup(lines)
 
 
 def name_role(

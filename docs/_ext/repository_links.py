@@ -1,4 +1,4 @@
-"""Pages of files outside of docs/, links to such files, and layout that is of the site only.
+"""Pages of files outside of docs/, links to such files, and layout and plots of the site only.
 
 The pages are read in the repository, too: their links name files of the repository. On the site
 they lead to the page that shows the file.
@@ -27,6 +27,8 @@ _INCLUDE = """```{{include}} ../../{name}
 _LINK = re.compile(r"(?<!!)\[([^]]+)\]\((\.\./[^)#]+)\)")
 _EXAMPLE = re.compile(r"examples/(\w+)\.py")
 _SESSION = re.compile(r"^(```python\n(?:(?!```).*\n)*?)\n```$", re.MULTILINE)
+_BLOCK = re.compile(r"^```python\n(>>> (?:(?!```).*\n)*)```$", re.MULTILINE)
+_PLOT = re.compile(r"^(>>> .*plot.*?) +# (.+)", re.MULTILINE)
 
 
 def page_of(path: Path) -> Path | None:
@@ -56,8 +58,24 @@ def laid_out(text: str) -> str:
     return _SESSION.sub(r"\1```", text).replace(" ± ", " ±\N{NO-BREAK SPACE}")
 
 
+def with_plots(text: str) -> str:
+    """Run the examples of a page in their order; what a block draws is shown below it.
+
+    The comment in a line that plots is the alternative text of the picture.
+    """
+
+    def directive(block: re.Match[str]) -> str:
+        lines = [".. plot::", "   :context: close-figs"]
+        lines += [f"   :alt: {plot[2]}" for plot in _PLOT.finditer(block[1])]
+        lines += ["", *(f"   {line}" for line in _PLOT.sub(r"\1", block[1]).splitlines())]
+        return "\n".join(["```{eval-rst}", *lines, "```"])
+
+    return _BLOCK.sub(directive, text)
+
+
 def _replace(app: Sphinx, docname: str, source: list[str]) -> None:
-    source[0] = laid_out(with_links_of_site(source[0], app.env.doc2path(docname).parent))
+    text = laid_out(with_links_of_site(source[0], app.env.doc2path(docname).parent))
+    source[0] = with_plots(text) if _PLOT.search(text) else text
 
 
 def _write(app: Sphinx, config: object) -> None:

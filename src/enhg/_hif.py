@@ -33,7 +33,12 @@ from enhg._version import __version__
 from enhg.exceptions import InputError
 
 _BLOCK = 100_000  # records that are written at a time
-_KEYS = ("network-type", "metadata", "incidences", "nodes", "edges")
+_RECORD_KEYS = {
+    "nodes": {"node", "weight", "attrs"},
+    "edges": {"edge", "weight", "attrs"},
+    "incidences": {"edge", "node", "weight", "direction", "attrs"},
+}
+_KEYS = ("network-type", "metadata", *_RECORD_KEYS)
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -150,7 +155,8 @@ def _encoded_metadata(metadata: Mapping[str, Any], kind: str) -> str:
 
 
 def _write_list(stream: Any, blocks: Iterable[list[str]]) -> None:
-    separator = "[\n"
+    stream.write("[")
+    separator = "\n"
     for block in blocks:
         stream.write(separator)
         stream.write(",\n".join(block))
@@ -260,19 +266,14 @@ class _Names:
             raise InputError(f"{self.key!r} must be text or an integer, got {shown(name)}")
         return name
 
-    def order(self) -> tuple[list[str | int], NDArray[np.int32]]:
-        """Names with the listed ones first, and the new place of each place."""
+    def order(self) -> tuple[list[str | int], NDArray[np.int32], NDArray[np.int32]]:
+        """Names with the listed ones first, the new place of each place, and those listed."""
         names = list(self.places)
         listed = _joined(self.listed, np.int32)
-        is_listed = np.zeros(len(names), bool)
-        is_listed[listed] = True
-        if is_listed.sum() < len(listed):
-            twice = np.flatnonzero(np.bincount(listed) > 1)[0]
-            raise InputError(f"{self.key}s must list a name once, got {shown(names[twice])} twice")
-        order = np.concatenate([listed, np.flatnonzero(~is_listed).astype(np.int32)])
+        order = np.array(list(dict.fromkeys([*listed.tolist(), *range(len(names))])), np.int32)
         moved = np.empty(len(names), np.int32)
         moved[order] = np.arange(len(names), dtype=np.int32)
-        return [names[place] for place in order.tolist()], moved
+        return [names[place] for place in order.tolist()], moved, moved[listed]
 
 
 @dataclass
@@ -313,6 +314,11 @@ class _Content:
             add = {"nodes": self._add_nodes, "edges": self._add_edges}.get(key, self._add)
             for records in text.records():
                 add(records)
+                if unknown := set().union(*records) - _RECORD_KEYS[key]:
+                    allowed = ", ".join(sorted(_RECORD_KEYS[key]))
+                    raise InputError(
+                        f"keys in {key} must be among {allowed}, got {shown(min(unknown))}"
+                    )
 
     def _add_nodes(self, records: list[Record]) -> None:
         self.nodes.listed.append(self.nodes.find(records))
@@ -329,11 +335,15 @@ class _Content:
             raise InputError("incidences must have no direction: a Hypergraph has none")
 
     def collected(self) -> NamedIncidence:
-        vertex_names, vertex_places = self.nodes.order()
-        edge_names, edge_places = self.edges.order()
-        weights = np.ones(len(edge_names))
-        listed = _joined(self.edge_weights, np.float64)
-        weights[: len(listed)] = listed
+        vertex_names, vertex_places, _ = self.nodes.order()
+        edge_names, edge_places, listed = self.edges.order()
+        weights, given = np.ones(len(edge_names)), _joined(self.edge_weights, np.float64)
+        weights[listed] = given
+        for i in np.flatnonzero(weights[listed] != given)[:1]:
+            raise InputError(
+                f"an edge must have one weight, got {given[i]} and {weights[listed[i]]} of "
+                f"{shown(edge_names[listed[i]])}"
+            )
         return NamedIncidence.collect(
             vertex_places[_joined(self.members, np.int32)],
             edge_places[_joined(self.hyperedges, np.int32)],

@@ -188,16 +188,17 @@ class ImmutableGraph(GraphLike):
         """Read a file in the Hypergraph Interchange Format (HIF) of any program.
 
         Vertices are in the order of ``nodes``, then in that of their first incidence; likewise
-        edges. Weights that are left out are 1. Attributes are not read, except ``weight`` of an
-        edge that has no other weight, which is where xgi writes it.
+        edges. Weights that are left out are 1. Attributes, and weights of nodes, are not read,
+        except ``weight`` among those of an edge that has no other weight, which is where xgi writes
+        it. Records that are repeated count once. Edges without a vertex are left out, with a
+        warning unless `drop_empty` is set.
 
         Parameters
         ----------
         path : str or path
             A file on disk, UTF-8.
         drop_empty : bool, default=False
-            Leave out vertices in no edge and edges without a vertex, which have degree 0.
-            Otherwise InputError is raised if there are any.
+            Leave out isolated vertices as well, and do not warn.
         return_names : bool, default=False
             Return the names of vertices and edges as well.
         progress : bool or callable, optional
@@ -213,8 +214,9 @@ class ImmutableGraph(GraphLike):
         Raises
         ------
         InputError
-            If the file is not HIF, is directed, or has no positive degrees; for a Graph, also if an
-            edge has more than two vertices or a membership is not 1.
+            If the file is not HIF, is directed, has no vertex, negative weights, or two weights
+            for one incidence or edge; for a Graph, also if an edge has more than two vertices, a
+            membership is not 1 or a vertex is in no edge.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from numbers import Real
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from enhg._files import check_memory
 from enhg._validation import nonnegative_csr, real_matrix, real_vector
 from enhg.exceptions import InputError
 
-_FILLED_VERTICES = "every vertex must be in a hyperedge, got {} in none"
-_FILLED_EDGES = "every hyperedge must hold a vertex, got {} without"
+_EMPTY_EDGES = "hyperedges without a vertex"
+_LINE_BYTES = 40  # of an empty row or column, while a hypergraph is made; measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +48,27 @@ class NamedIncidence:
     ) -> NamedIncidence:
         """Make it from a list of incidences, by their places in the lists of names.
 
+        An incidence that is listed again counts once.
+
         Raises
         ------
         InputError
-            If an incidence is listed twice: its membership would not be known.
+            If it has another membership then.
         """
         shape = (len(vertex_names), len(edge_names))
         incidence = sparse.csr_array((memberships, (vertices, edges)), shape=shape)
         if incidence.nnz < len(memberships):
-            pair = _first_repeated(vertices, edges, len(edge_names))
-            vertex, edge = vertex_names[vertices[pair]], edge_names[edges[pair]]
-            raise InputError(
-                f"incidences must be listed once, got {shown(vertex)} in hyperedge "
-                f"{shown(edge)} twice"
-            )
+            places = vertices.astype(np.int64) * len(edge_names) + edges
+            _, first, again = np.unique(places, return_index=True, return_inverse=True)
+            one, other = memberships[first][again], memberships
+            for i in np.flatnonzero(one != other)[:1]:
+                raise InputError(
+                    f"an incidence must have one weight, got {one[i]} and {other[i]} of "
+                    f"{shown(vertex_names[vertices[i]])} in hyperedge "
+                    f"{shown(edge_names[edges[i]])}"
+                )
+            entries = (memberships[first], (vertices[first], edges[first]))
+            incidence = sparse.csr_array(entries, shape=shape)
         return cls(incidence, weights, vertex_names, edge_names)
 
     @property
@@ -68,58 +77,38 @@ class NamedIncidence:
         return self.vertex_names, self.edge_names
 
     def without_empty(self, drop: bool) -> NamedIncidence:
-        """Leave out vertices in no hyperedge and hyperedges without a vertex.
+        """Leave out hyperedges without a vertex, with a warning, which no result depends on.
 
-        Raises
-        ------
-        InputError
-            If there are any and `drop` is not set.
+        With `drop`, vertices in no hyperedge are left out as well, and there is no warning.
         """
         matrix = self.incidence.copy()
         matrix.eliminate_zeros()
-        filled_vertices = np.diff(matrix.indptr) > 0
-        filled_edges = np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
-        if filled_vertices.all() and filled_edges.all():
+        kept = (np.diff(matrix.indptr) > 0) | (not drop)
+        filled = np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
+        if kept.all() and filled.all():
             return self
         if not drop:
-            _refuse_empty(_FILLED_VERTICES, self.vertex_names, filled_vertices)
-            _refuse_empty(_FILLED_EDGES, self.edge_names, filled_edges)
+            warn_of_left_out(_EMPTY_EDGES, [self.edge_names[e] for e in np.flatnonzero(~filled)])
         return NamedIncidence(
-            matrix[filled_vertices][:, filled_edges],
-            self.weights[filled_edges],
-            [self.vertex_names[i] for i in np.flatnonzero(filled_vertices)],
-            [self.edge_names[i] for i in np.flatnonzero(filled_edges)],
+            matrix[kept][:, filled],
+            self.weights[filled],
+            [self.vertex_names[i] for i in np.flatnonzero(kept)],
+            [self.edge_names[i] for i in np.flatnonzero(filled)],
         )
 
 
-def _first_repeated(vertices: NDArray, edges: NDArray, n_edges: int) -> int:
-    places = vertices.astype(np.int64) * n_edges + edges
-    order = np.argsort(places, kind="stable")
-    repeated = np.flatnonzero(np.diff(places[order]) == 0)
-    return int(order[repeated[0]])
+def check_shape(shape: tuple[int, ...], n_memberships: int) -> None:
+    """Refuse an incidence matrix, most of it empty rows or columns, that memory does not hold."""
+    if max(shape) > n_memberships:
+        check_memory(_LINE_BYTES * max(shape), f"incidence of shape {shape}")
 
 
-def _refuse_empty(requirement: str, names: list[Any], filled: NDArray[np.bool_]) -> None:
-    empty = np.flatnonzero(~filled)
-    if empty.size:
-        raise _empty_error(requirement, empty.size, names[empty[0]])
-
-
-def _empty_error(requirement: str, count: int, first: object) -> InputError:
-    return InputError(
-        f"{requirement.format(count)}, the first of them {shown(first)}; set drop_empty to leave "
-        "them out",
-        parameter="drop_empty",
-    )
-
-
-def first_missing(numbers: NDArray[np.integer]) -> int:
-    """The smallest number from 0 on that is not among distinct, ascending ones.
-
-    >>> first_missing(np.array([0, 1, 3]))
-    2
-    """
-    return int(np.count_nonzero(numbers == np.arange(len(numbers))))
+def warn_of_left_out(what: str, names: Sequence[Any], stacklevel: int = 5) -> None:
+    """Warn of vertices or hyperedges that are left out, if there are any."""
+    if names:
+        first = shown(names[0])
+        message = f"{what} are left out: {len(names)}, the first of them {first}"
+        warnings.warn(message, stacklevel=stacklevel)
 
 
 def shown(name: object) -> str:
@@ -189,7 +178,7 @@ def _is_name(name: Any) -> bool:
 def incidence_of_matrix(matrix: Any, weights: Any, *, drop_empty: bool) -> NamedIncidence:
     """Incidences of a matrix, named by the numbers of its rows and columns.
 
-    Memory is used for its entries only, whatever its shape.
+    With `drop_empty`, memory is used for its entries only, whatever its shape.
     """
     entries = sparse.coo_array(real_matrix(matrix, "incidence"), copy=True)
     entries.sum_duplicates()
@@ -198,16 +187,14 @@ def incidence_of_matrix(matrix: Any, weights: Any, *, drop_empty: bool) -> Named
     w = None if weights is None else real_vector(weights, "weights", n_edges)
     vertices, row = np.unique(entries.row, return_inverse=True)
     edges, column = np.unique(entries.col, return_inverse=True)
+    if not drop_empty:
+        check_shape(entries.shape, entries.nnz)
+        vertices, row = np.arange(n_vertices), entries.row
+        warn_of_left_out(_EMPTY_EDGES, np.setdiff1d(np.arange(n_edges), edges).tolist())
     shape = (len(vertices), len(edges))
     compact = sparse.coo_array((entries.data, (row, column)), shape=shape)
-    incidence = nonnegative_csr(compact, "incidence")
-    if not drop_empty:
-        if n_vertices > len(vertices):
-            count = n_vertices - len(vertices)
-            raise _empty_error(_FILLED_VERTICES, count, first_missing(vertices))
-        if n_edges > len(edges):
-            raise _empty_error(_FILLED_EDGES, n_edges - len(edges), first_missing(edges))
     used = np.ones(len(edges)) if w is None else w[edges]
+    incidence = nonnegative_csr(compact, "incidence")
     return NamedIncidence(incidence, used, vertices.tolist(), edges.tolist())
 
 
@@ -268,16 +255,21 @@ def incidence_of_pairs(
     triples: Iterable[tuple[Any, Any, Any]], vertices: list[Any]
 ) -> NamedIncidence:
     """Incidences from the edges (u, v, weight) of a graph, which are the names of hyperedges."""
-    pairs, weights, incidences = [], [], []
+    weights, incidences = {}, []
     for u, v, weight in triples:
         if u == v:
             raise InputError(
                 f"network must have no loops, got one at {shown(u)}", parameter="network"
             )
+        if (u, v) in weights:
+            raise InputError(
+                f"network must have one edge between two nodes, got two between {shown(u)} and "
+                f"{shown(v)}",
+                parameter="network",
+            )
         incidences += [(u, (u, v), 1.0), (v, (u, v), 1.0)]
-        pairs.append((u, v))
-        weights.append(weight)
-    return incidence_of_triples(incidences, vertices, pairs, weights)
+        weights[u, v] = weight
+    return incidence_of_triples(incidences, vertices, list(weights), list(weights.values()))
 
 
 def _places(names: list[Any], all_names: list[Any]) -> NDArray[np.int64]:

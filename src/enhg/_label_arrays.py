@@ -11,6 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from enhg._arrays import as_numpy
 from enhg.exceptions import InputError
 
+_UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
+
+
+def means_unlabeled(label: str) -> bool:
+    """Whether text in place of a label stands for none.
+
+    >>> means_unlabeled(" NaN "), means_unlabeled("cat")
+    (True, False)
+    """
+    return label.strip().lower() in _UNLABELED
+
 
 def is_unknown(label: Any) -> bool:
     """Whether a label is None, or is not equal to itself: NaN, and NA of pandas."""

@@ -18,8 +18,9 @@ class GraphLike(Protocol):
     """A graph or hypergraph with the operator Θ, a symmetric matrix with eigenvalues ≤ 1.
 
     √d is an eigenvector of Θ with eigenvalue 1, where d are the vertex degrees, and the
-    multiplicity of the eigenvalue 1 is the number of connected components. `Hypergraph` and
-    `Graph` implement it; learners accept any object that does.
+    multiplicity of the eigenvalue 1 is the number of connected components, without isolated
+    vertices, whose degree and row of Θ are 0. `Hypergraph` and `Graph` implement it; learners
+    accept any object that does.
     """
 
     @property
@@ -30,7 +31,7 @@ class GraphLike(Protocol):
     @property
     @abstractmethod
     def vertex_degrees(self) -> NDArray[np.float64]:
-        """d(v) > 0, the degree of every vertex."""
+        """d(v) ≥ 0, the degree of every vertex."""
 
     @property
     @abstractmethod
@@ -69,7 +70,9 @@ def is_graph(value: Any) -> TypeGuard[GraphLike]:
     return isinstance(value, GraphLike) and not isinstance(value, type)
 
 
-def check_graph(graph: Any) -> None:
-    """Require a parameter `graph` with the interface of graphs."""
+def check_graph(graph: Any, name: str = "graph") -> None:
+    """Require a parameter with the interface of graphs, and an edge."""
     if not is_graph(graph):
-        raise InputError(f"graph must be a Hypergraph or a Graph, got {graph!r}", parameter="graph")
+        raise InputError(f"{name} must be a Hypergraph or a Graph, got {graph!r}", parameter=name)
+    if not graph.vertex_degrees.any():
+        raise InputError(f"{name} must have an edge, got only isolated vertices", parameter=name)

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
 from enhg._immutable import ImmutableGraph, read_only
-from enhg._incidences import first_missing
+from enhg._incidences import check_shape
 from enhg._npz import State, require_array, require_sparse
 from enhg._threads import ThreadedMatrix, map_in_threads
 from enhg._validation import (
@@ -39,7 +39,7 @@ __all__ = ["Hypergraph"]
 
 _ROWS_AT_ONCE = 100_000
 _FILLED_EDGES = "every hyperedge must hold a vertex, 0 < δ(e) < ∞"
-_FILLED_VERTICES = "every vertex must be in a hyperedge, 0 < d(v) < ∞"
+_DEGREES = "every vertex in a hyperedge must have a degree 0 < d(v) < ∞"
 
 
 class Hypergraph(ImmutableGraph):
@@ -48,8 +48,8 @@ class Hypergraph(ImmutableGraph):
         d(v) = Σ_e w(e) h(v, e),   δ(e) = Σ_v h(v, e),
         Θ = D_v^-½ H W D_e^-1 Hᵀ D_v^-½,   L = I − Θ
 
-    Every hyperedge contains a vertex and every vertex is in a hyperedge, so that all degrees
-    are positive. Two hypergraphs are equal if their incidence and weights are.
+    Every hyperedge contains a vertex. A vertex in no hyperedge is isolated: its degree is 0, and so
+    is its row of Θ. Two hypergraphs are equal if their incidence and weights are.
 
     Parameters
     ----------
@@ -83,14 +83,15 @@ class Hypergraph(ImmutableGraph):
                 f"incidence must have a vertex (row), got shape {given.shape}",
                 parameter="incidence",
             )
-        if sparse.issparse(given) and given.nnz < max(given.shape):
-            _refuse_unused(given)
+        if sparse.issparse(given):
+            check_shape(given.shape, given.nnz)
         matrix = nonnegative_csr(given, "incidence")
         delta = matrix.sum(axis=0)
         require_positive_entries(delta, _FILLED_EDGES, "hyperedge")
         w = _positive_weights(weights, matrix.shape[1])
         d = matrix @ w
-        require_positive_entries(d, _FILLED_VERTICES, "vertex")
+        isolated = np.diff(matrix.indptr) == 0
+        require_positive_entries(np.where(isolated, 1.0, d), _DEGREES, "vertex")
         for array in (matrix, w, d, delta):
             read_only(array)
         vars(self).update(_incidence=matrix, _weights=w, _vertex_degrees=d, _edge_degrees=delta)
@@ -140,7 +141,7 @@ class Hypergraph(ImmutableGraph):
 
     @property
     def vertex_degrees(self) -> NDArray[np.float64]:
-        """d(v) = Σ_e w(e) h(v, e) (read-only)."""
+        """d(v) = Σ_e w(e) h(v, e); 0 of an isolated vertex (read-only)."""
         return self._vertex_degrees
 
     @property
@@ -171,7 +172,8 @@ class Hypergraph(ImmutableGraph):
     def theta(self) -> LinearOperator:
         """Θ = D_v^-½ H W D_e^-1 Hᵀ D_v^-½ as a symmetric operator; nothing n×n is formed.
 
-        Its spectrum is in [0, 1], and √d is an eigenvector with eigenvalue 1.
+        Its spectrum is in [0, 1], and √d is an eigenvector with eigenvalue 1, if there is a
+        hyperedge.
         """
         factor, transposed = self._theta_factors
         return symmetric_operator(self.n_vertices, lambda x: factor @ (transposed @ x))
@@ -209,7 +211,8 @@ class Hypergraph(ImmutableGraph):
     def connected_components(self) -> tuple[int, NDArray[np.int32]]:
         """Find the sets of vertices that are connected by hyperedges.
 
-        Their number is the multiplicity of the eigenvalue 1 of Θ.
+        An isolated vertex is one by itself. The number of the others is the multiplicity of the
+        eigenvalue 1 of Θ.
 
         Returns
         -------
@@ -272,10 +275,10 @@ class Hypergraph(ImmutableGraph):
             raise InputError(
                 f"edges must list vertices in {bounds}, got {outside[0]}", parameter="edges"
             )
-        if n_vertices > rows.size:
-            raise _unused_error(_FILLED_VERTICES, "vertex", rows)
+        shape = (int(n_vertices), len(members))
+        check_shape(shape, len(rows))
         columns = (memberships, rows, np.cumsum([0, *map(len, members)]))
-        return cls(sparse.csc_array(columns, shape=(n_vertices, len(members))), weights)
+        return cls(sparse.csc_array(columns, shape=shape), weights)
 
     def edges(self) -> list[NDArray[np.intp]]:
         """Return the vertices of every hyperedge, ascending; ``incidence`` has their memberships.
@@ -286,7 +289,7 @@ class Hypergraph(ImmutableGraph):
         [[0, 1], [1, 2]]
         """
         by_edge = self._incidence.tocsc()
-        return np.split(by_edge.indices.astype(np.intp), by_edge.indptr[1:-1])
+        return np.split(by_edge.indices.astype(np.intp), by_edge.indptr[1:])[:-1]
 
     def clique_expansion(self) -> sparse.csr_array:
         """Return C = H W D_e^-1 Hᵀ off the diagonal: the graph that joins the members of an edge.
@@ -324,7 +327,7 @@ class Hypergraph(ImmutableGraph):
         Parameters
         ----------
         adjacency : array or sparse matrix of shape (n_vertices, n_vertices)
-            Exactly symmetric, non-negative, zero on the diagonal, no empty row.
+            Exactly symmetric, non-negative, zero on the diagonal.
 
         Examples
         --------
@@ -411,19 +414,6 @@ def membership_shares(memberships: sparse.csr_array, hypergraph: Hypergraph) -> 
     """Memberships in the hyperedges of a hypergraph, each times w(e) / δ(e)."""
     scale = hypergraph.weights / hypergraph.edge_degrees
     return with_data(memberships, memberships.data * scale[memberships.indices])
-
-
-def _refuse_unused(matrix: Any) -> None:
-    """Refuse empty columns and rows of a sparse matrix without allocating any of them."""
-    row, column = matrix.tocoo().coords
-    sides = ((_FILLED_EDGES, "hyperedge", column), (_FILLED_VERTICES, "vertex", row))
-    for (requirement, kind, used), size in zip(sides, matrix.shape[::-1], strict=True):
-        if size > used.size:
-            raise _unused_error(requirement, kind, used)
-
-
-def _unused_error(requirement: str, kind: str, used: NDArray) -> InputError:
-    return InputError(f"{requirement}, got 0.0 at {kind} {first_missing(np.unique(used))}")
 
 
 def _edge_members(

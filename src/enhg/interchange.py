@@ -3,8 +3,8 @@
 For files see `Hypergraph.to_hif` and `Hypergraph.from_hif`. The extra ``interchange`` installs the
 other packages; only the one that a function is about is imported. Functions ``to_...`` take a
 `Hypergraph`, or a `Graph`, whose edges then are hyperedges of two vertices, or of one for a loop.
-Functions ``from_...`` make a `Hypergraph`. Hyperedge weights w(e) and memberships h(v, e) are
-attributes named ``weight`` in the other package; where one is missing it is 1.
+Functions ``from_...`` make a `Hypergraph`; they leave out hyperedges without a vertex, and warn.
+Weights w(e) and h(v, e) are attributes ``weight`` of the other package, 1 where there is none.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from enhg._incidences import (
     require_texts_or_integers,
     require_undirected,
     shown,
+    warn_of_left_out,
 )
 from enhg._optional import require
 from enhg.exceptions import InputError
@@ -108,7 +109,7 @@ def from_scipy(
     weights : array of shape (n_edges,), optional
         Hyperedge weights w(e) > 0. All 1 by default.
     drop_empty : bool, default=False
-        Leave out empty rows and columns. Otherwise InputError is raised if there are any.
+        Leave out isolated vertices as well, and do not warn.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def from_xgi(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     network : xgi.Hypergraph
         With the attributes of `to_xgi`, where hyperedges have them.
     drop_empty : bool, default=False
-        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
+        Leave out isolated vertices as well, and do not warn.
 
     Returns
     -------
@@ -212,14 +213,14 @@ def to_hypernetx(
 ) -> Any:
     """Make a ``hypernetx.Hypergraph``, with memberships as weights of its cells.
 
-    HyperNetX orders hyperedges by their first vertex, and vertices as they are here.
+    HyperNetX orders hyperedges by their first vertex, and vertices as they are here. It holds no
+    isolated vertices: they are left out, with a warning.
 
     Parameters
     ----------
     hypergraph : Hypergraph or Graph
     vertex_names, edge_names : sequence of str or int, optional
-        Of hyperedges, also of tuples.
-        0, 1, … by default.
+        0, 1, … by default. Names of hyperedges may be tuples.
 
     Returns
     -------
@@ -235,6 +236,8 @@ def to_hypernetx(
     incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
     require_texts_or_integers(vertices, "vertex_names")
     require_texts_or_integers(edges, "edge_names")
+    isolated = [vertices[v] for v in np.flatnonzero(np.diff(incidence.indptr) == 0)]
+    warn_of_left_out("isolated vertices, which HyperNetX does not hold,", isolated, 3)
     entries = incidence.tocoo()
     cells = {
         "edge": [edges[e] for e in entries.col.tolist()],
@@ -257,7 +260,7 @@ def from_hypernetx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph
     ----------
     network : hypernetx.Hypergraph
     drop_empty : bool, default=False
-        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
+        Leave out isolated vertices as well, and do not warn.
 
     Returns
     -------
@@ -334,7 +337,7 @@ def from_networkx(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     network : networkx.Graph
         Undirected, with the attributes of `to_networkx`, of which only ``bipartite`` is required.
     drop_empty : bool, default=False
-        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
+        Leave out isolated vertices as well, and do not warn.
 
     Returns
     -------
@@ -387,16 +390,15 @@ def to_networkx_clique(hypergraph: Hypergraph | Graph, *, vertex_names: Names | 
 def from_networkx_clique(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     """Make the hypergraph of pairs whose clique expansion is a ``networkx.Graph``.
 
-    Every edge becomes a hyperedge of two vertices, w({u, v}) = 2 a(u, v); see
-    `Hypergraph.from_clique_expansion`. The names of hyperedges are the pairs. For a pairwise graph
-    use ``Graph(networkx.to_scipy_sparse_array(network, dtype=float))``.
+    Every edge becomes a hyperedge of two vertices, named by the pair, w({u, v}) = 2 a(u, v). For a
+    pairwise graph use ``Graph(networkx.to_scipy_sparse_array(network, dtype=float))``.
 
     Parameters
     ----------
     network : networkx.Graph
         Undirected, without loops; the ``weight`` of an edge is a(u, v), 1 where it is missing.
     drop_empty : bool, default=False
-        Leave out nodes without an edge. Otherwise InputError is raised if there are any.
+        Leave out nodes without an edge.
 
     Returns
     -------
@@ -444,8 +446,7 @@ def to_igraph(
     """
     igraph = require("igraph", _EXTRA)
     incidence, weights, vertices, edges = named_incidence(hypergraph, vertex_names, edge_names)
-    n_vertices, n_edges = incidence.shape
-    entries = incidence.tocoo()
+    (n_vertices, n_edges), entries = incidence.shape, incidence.tocoo()
     pairs = np.column_stack([entries.row, entries.col + n_vertices]).tolist()
     network = igraph.Graph(n_vertices + n_edges, pairs)
     network.vs["type"] = [False] * n_vertices + [True] * n_edges
@@ -463,7 +464,7 @@ def from_igraph(network: Any, *, drop_empty: bool = False) -> NamedHypergraph:
     network : igraph.Graph
         Undirected, with the attributes of `to_igraph`, of which only ``type`` is required.
     drop_empty : bool, default=False
-        Leave out vertices and hyperedges without incidences, which otherwise raise InputError.
+        Leave out isolated vertices as well, and do not warn.
 
     Returns
     -------

@@ -440,7 +440,8 @@ def _merge(
     kept = np.ones(len(volumes), bool)
     while kept.sum() > count:
         left = np.flatnonzero(kept)
-        roots = np.sqrt(volumes[left])  # whose products do not underflow
+        # Products of roots do not underflow; isolated vertices have no links.
+        roots = np.sqrt(np.where(volumes[left] > 0, volumes[left], 1.0))
         score = links[np.ix_(left, left)] / np.outer(roots, roots)
         pair = np.unravel_index(score.argmax(), score.shape)
         if score[pair] == 0:

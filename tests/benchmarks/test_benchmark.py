@@ -1,6 +1,7 @@
 """Baselines solve the same problem as enhg, and the pages agree with the results."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,9 @@ def test_pages_agree_with_the_results(tmp_path):
         (docs, ROOT / "docs" / "speed.md"),
     ):
         assert made.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
+    drawn = [(folder / "images" / "speed.svg").read_text() for folder in (tmp_path, ROOT / "docs")]
+    versions = {re.search("Matplotlib v[^,]*", text)[0] for text in drawn}
+    assert len(set(drawn)) == len(versions)  # drawings differ slightly between versions
     assert {file.name for file in tmp_path.glob("*.png")} == {
         file.name for file in RESULTS.glob("*.png")
     }

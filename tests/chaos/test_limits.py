@@ -133,7 +133,7 @@ def test_out_inside_of_input(tmp_path, program):
     before = snapshot(tmp_path)
     for out in (folder, folder / "out", folder / "some" / "out"):
         status = program.run("cluster", folder, "-k", 3, "-o", out, "--no-cache", "--overwrite")
-        check_failure(program, status, "must be outside of the input")
+        check_failure(program, status, "must be another folder than the input")
     assert snapshot(tmp_path) == before
     assert os.listdir(tmp_path) == ["images"]
 

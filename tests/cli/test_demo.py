@@ -26,13 +26,13 @@ def test_demo(demonstration):
     assert float(text.split("NMI ")[1][:5]) > 0.85
     assert float(text.split("accuracy ")[1][:5]) > 0.93
     assert "enhg cluster --help" in text
-    assert all(str(out / name) in text for name in os.listdir(out))
+    assert all(name in text for name in os.listdir(out))
 
 
 def test_demo_without_matplotlib_ends_before_it_computes(tmp_path, fails, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # cannot be imported
     message = fails("demo", "-o", tmp_path / "out")
-    assert "pip install 'enhg[plot]'" in message
+    assert "pip install 'matplotlib" in message
     assert "represent" not in run("demo", "-o", tmp_path / "out").stdout
     assert os.listdir(tmp_path) == []
 

@@ -10,6 +10,7 @@ import time
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from enhg import ElasticNetHypergraph
 from enhg.cli import steps
 
 FILES = ["labels.csv", "hypergraph.npz", "model.npz"]
@@ -37,7 +38,8 @@ def test_the_same_command_goes_on_from_out(tmp_path, digits, run, monkeypatch, a
         interrupt(context)
         stopped = run(*command)
     assert stopped.exit_code == 130
-    assert f"{out}/.checkpoint has what was computed: the same command goes on" in stopped.stderr
+    kept = f"progress is kept; the same command goes on from {out}/.checkpoint"
+    assert stopped.stderr == f"interrupted: {kept}\n"
     assert sorted(os.listdir(out)) == [".checkpoint"]
     assert sorted(os.listdir(tmp_path)) == ["digits.npz", "out"]
     again = run(*command)
@@ -52,8 +54,31 @@ def test_the_same_command_goes_on_from_out(tmp_path, digits, run, monkeypatch, a
 def test_short_runs_leave_nothing(tmp_path, digits, run, monkeypatch):
     interrupt(monkeypatch)
     stopped = run("cluster", digits, "-k", 3, "-o", tmp_path / "out", "--no-cache")
-    assert stopped.exit_code == 130
+    assert (stopped.exit_code, stopped.stderr) == (130, "interrupted: no results were written\n")
     assert sorted(os.listdir(tmp_path)) == ["digits.npz"]
+
+
+def test_what_the_cache_keeps(tmp_path, digits, run, monkeypatch):
+    """The same command does not represent the samples again."""
+    command = ("cluster", digits, "-k", 3, "-o", tmp_path / "out")
+    with monkeypatch.context() as context:
+        interrupt(context)
+        stopped = run(*command)
+    cache = tmp_path / ".enhg-cache"
+    kept = f"progress is kept; the same command goes on from {cache}"
+    assert stopped.stderr == f"interrupted: {kept}\n"
+    monkeypatch.setattr("enhg.run.compile_kernels", lambda _: None)
+    monkeypatch.setattr(ElasticNetHypergraph, "fit", None)
+    assert run(*command).exit_code == 0
+
+
+def test_a_failure_says_what_is_kept(tmp_path, digits, run, monkeypatch, at_once):
+    interrupt(monkeypatch, MemoryError)
+    stopped = run("cluster", digits, "-k", 3, "-o", tmp_path / "out", "--no-cache")
+    lines = stopped.stderr.splitlines()
+    assert (stopped.exit_code, len(lines)) == (1, 2)
+    assert lines[0].endswith(f"the same command goes on from {tmp_path}/out/.checkpoint")
+    assert lines[1].startswith("error: not enough memory")
 
 
 def test_checkpoint_of_another_command(tmp_path, digits, run, fails, monkeypatch, at_once):

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("skimage", reason="the extra photos is not installed")
 
 HOG = ("--features", "hog")
+OTHER = ": must be another folder than the input"
 
 
 @pytest.fixture
@@ -179,9 +180,11 @@ def test_labels_in_order_count_images_that_cannot_be_read(tmp_path, pictures, ru
         (["cluster", "T/rows.npy", "--color"], "color is for a folder"),
         (["cluster", "T/rows.npy", "--folders", "links"], "folders are of images"),
         (["cluster", "T/rows.npy", "--contact-sheets"], "contact-sheets are of images"),
-        (["cluster", "P", "-o", "P/out"], "must be outside of the input"),
-        (["cluster", "P", "-o", "P", "--overwrite"], "must be outside of the input"),
-        (["cluster", "T/rows.npy", "--images", "P", "-o", "P/out"], "must be outside of"),
+        (["cluster", "P", "-o", "P/out"], OTHER),
+        (["cluster", "P", "-o", "P"], OTHER),
+        (["cluster", "P", "-o", "P/../link", "--overwrite"], OTHER),
+        (["cluster", "T/link", "-o", "P/."], OTHER),
+        (["cluster", "T/rows.npy", "--images", "P", "-o", "P/out"], OTHER),
         (["cluster", "P", "-k", "13"], "at most the number of samples (12), got 13"),
         (["classify", "P", "--labels-from-folders"], "in at least two sub-folders, one per class"),
         (["classify", "P", "--labels", "T/none.csv"], "none.csv: no such file"),
@@ -206,6 +209,7 @@ def test_bad_arguments_are_refused_before_reading(
     (tmp_path / "one.csv").write_text("a0.jpg,x\nb0.jpg,x\n")
     (tmp_path / "ragged.csv").write_text("a0.jpg,x\nb0.jpg\nc0.jpg,y,z\n")
     (tmp_path / "some.docx").write_text("a0.jpg,x\nb0.jpg,y\n")
+    (tmp_path / "link").symlink_to(pictures)
     before = sorted(tmp_path.rglob("*"))
     places = {"P": str(pictures), "T": str(tmp_path)}
     given = ["/".join(places.get(part, part) for part in word.split("/")) for word in words]

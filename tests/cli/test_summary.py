@@ -50,15 +50,19 @@ def test_summary_of_a_clustering():
     rows = dict(summary.rows(CLUSTERED))
     assert rows == {
         "images": "3 of 8×8, from some/digits.npz",
-        "clusters": "2 (estimated; next best 3), of 1, 2 images",
+        "clusters": "2 (estimated; next peak 3)\n0: 1, 1: 2 images",
         "confidence": "half of the images at least 70%; "
         "check the one of lowest confidence first (5%)",
         "unusual": "1 image unlike all others",
         "score": "AC 1.000, NMI 0.500 against the labels in digits.npz",
-        "details": "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "
-        "largest certificate inf\n3 hyperedges, 1 component",
     }
-    assert list(rows)[-1] == "details"
+    assert summary.details_rows(CLUSTERED) == [
+        (
+            "details",
+            "preprocessing zero_mean; 1.5 non-zero coefficients per sample on average, "
+            "largest certificate inf\n3 hyperedges, 1 component",
+        )
+    ]
     part = replace(CLUSTERED, scores=Scores(2, ac=1.0, nmi=1.0))
     score = dict(summary.rows(part))["score"]
     assert score == "AC 1.000, NMI 1.000 on the 2 labeled images, against the labels in digits.npz"
@@ -120,16 +124,16 @@ def test_nearly_all_labels_are_not_all():
     figures = replace(CLUSTERED.input, n_samples=10_000)
     spreading = Spreading({"poisson": 1.0}, 9999, 0)
     run = replace(CLUSTERED, grouping="class", input=figures, spreading=spreading)
-    assert dict(summary.rows(run))["classes"] == "2, from 9999 labels (over 99.9%)"
+    assert dict(summary.rows(run))["classes"].startswith("2, from 9999 labels (over 99.9%)\n")
 
 
 def test_summary_of_an_estimate_that_is_not_reliable():
     run = replace(CLUSTERED, estimate=Estimate(2, 3, False))
     assert dict(summary.rows(run))["clusters"].startswith(
-        "2 (estimated, not reliable; next best 3)"
+        "2 (estimated, not reliable; next peak 3)"
     )
     alone = replace(CLUSTERED, estimate=Estimate(1, 1, False))  # no other number was scored
-    assert "(estimated, not reliable)," in dict(summary.rows(alone))["clusters"]
+    assert "(estimated, not reliable)\n" in dict(summary.rows(alone))["clusters"]
 
 
 def test_summary_of_equal_samples():
@@ -137,12 +141,21 @@ def test_summary_of_equal_samples():
     assert dict(summary.rows(run))["clusters"] == "1, since no two of the 3 images differ"
 
 
-def test_summary_of_many_clusters():
-    sizes = [2, *[1] * 10]
-    many = replace(CLUSTERED, groups=tuple(Group(str(i), size) for i, size in enumerate(sizes)))
-    assert dict(summary.rows(many))["clusters"].endswith(", of 1 to 2 images")
-    equal = replace(many, groups=tuple(Group(str(i), 1) for i in range(11)))
-    assert dict(summary.rows(equal))["clusters"].endswith(", of 1 image each")
+@pytest.mark.parametrize(
+    ("groups", "text"),
+    [
+        ([("sea", 2), ("street", 0)], "sea: 2, street: 0 images"),
+        ([(str(i), 1) for i in range(11)], "1 image each"),
+        ([(str(i), (i + 5) % 11) for i in range(11)], "from 6: 0 to 5: 10 images"),
+        ([("two\nlines\x1b[31m", 3)], "two lines\\x1b[31m: 3 images"),
+        ([("a" * 31, 3), ("b" * 30, 4)], f"{'a' * 29}…: 3, {'b' * 30}: 4 images"),
+    ],
+)
+def test_names_and_sizes_of_groups(groups, text):
+    run = replace(CLUSTERED, groups=tuple(Group(*group) for group in groups))
+    for kind in ("cluster", "predict"):
+        lines = dict(summary.rows(replace(run, kind=kind)))["clusters"].splitlines()
+        assert lines[1:] == [text]
 
 
 @pytest.mark.parametrize(
@@ -162,8 +175,8 @@ def test_summary_of_a_classification(disputed, text):
         scores=Scores(1, accuracy=0.25),
     )
     rows = dict(summary.rows(run))
-    assert rows["classes"] == "2, from 2 labels (66.7%)"
-    assert rows["details"].endswith("; Poisson learning")
+    assert rows["classes"] == "2, from 2 labels (66.7%)\n0: 1, 1: 2 images"
+    assert summary.details_rows(run)[0][1].endswith("; Poisson learning")
     assert rows["disputed"] == text
     assert rows["unreached"] == "1 image without a label"
     score = "accuracy 0.250 on the 1 unlabeled image, against the labels in digits.npz"
@@ -174,7 +187,7 @@ def test_summary_of_a_classification_by_several_methods():
     weights = {"diffusion": 0.25, "discriminant": 0.75}
     spreading = Spreading(weights, 2, 0)
     run = replace(CLUSTERED, kind="classify", grouping="class", spreading=spreading)
-    details = dict(summary.rows(run))["details"]
+    [(_, details)] = summary.details_rows(run)
     assert details.endswith("; diffusion of linear discriminants (75%), diffusion (25%)")
     assert summary.to_json(run, [])["method_weights"] == weights
 
@@ -186,14 +199,9 @@ def test_summary_of_a_prediction():
     )
     rows = dict(summary.rows(run))
     assert rows["samples"] == "3 of 64 features, from x.npy"
-    assert rows["clusters"] == "2, of 1 (cluster 0), 2 (cluster 1) samples"
-    assert not {"details", "score", "disputed", "unreached"} & set(rows)
-
-
-def test_sizes_of_many_groups_are_given_as_a_range():
-    groups = tuple(Group(str(i), i + 5) for i in range(11))
-    run = replace(CLUSTERED, groups=groups, estimate=None)
-    assert dict(summary.rows(run))["clusters"] == "11, of 5 to 15 images"
+    assert rows["clusters"] == "2\n0: 1, 1: 2 samples"
+    assert summary.details_rows(run) == []
+    assert not {"score", "disputed", "unreached"} & set(rows)
 
 
 def test_a_threshold_of_zero_is_not_or_less():
@@ -208,7 +216,7 @@ def test_summary_of_an_approximation():
     assert (
         "largest certificate 5.0e-05 over the candidates; over all samples about 0.3, as only "
         "similar samples are compared"
-    ) in dict(summary.rows(run))["details"]
+    ) in summary.details_rows(run)[0][1]
     assert summary.to_json(run, [])["median_violation"] == 0.312
 
 

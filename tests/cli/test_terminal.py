@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import enhg.datasets
 import enhg.io
-from enhg import ElasticNetHypergraph, InputError
+from enhg import ElasticNetHypergraph, InputError, _progress
 from enhg.cli import terminal
 from enhg.cli.terminal import Stages
 from enhg.exceptions import MissingDependencyError
@@ -150,7 +153,7 @@ def test_as_a_process_with_pipes(tmp_path, digits):
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)
     assert done.stderr == b""
     assert b"\x1b" not in done.stdout
-    assert b"out/labels.csv" in done.stdout
+    assert b"labels.csv" in done.stdout
     again = subprocess.run(words, cwd=tmp_path, capture_output=True)
     assert (again.returncode, again.stdout) == (1, b"")
     assert again.stderr.startswith(b"error: ")
@@ -205,7 +208,8 @@ def test_out_has_a_name_that_is_too_long(tmp_path, digits, fails):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_lines_of_progress_give_the_time_left(monkeypatch, capsys):
     seconds = 0.0
-    monkeypatch.setattr(terminal, "perf_counter", lambda: seconds)
+    for module in (terminal, _progress):
+        monkeypatch.setattr(module, "perf_counter", lambda: seconds)
     with Stages(quiet=False).stage("represent", "reading") as progress:
         seconds = 600.0  # of preparations
         progress(0, 100)
@@ -215,40 +219,96 @@ def test_lines_of_progress_give_the_time_left(monkeypatch, capsys):
         progress(20, 100)
         seconds += 30
         progress(40, 100)
-        seconds += 60
-        progress(1, 50)  # of the next count
     assert capsys.readouterr().err.splitlines() == [
         "reading: 0%",
         "reading: 10%, about 9 min left",
         "reading: 40%, about 3 min left",
-        "reading: 2%",
     ]
 
 
-def test_progress_bars_on_a_terminal(tmp_path, photos):
+def test_every_bar_counts_one_thing(tmp_path, pictures, digits, run, monkeypatch):
+    """Its count never goes back, and its total is what it reaches."""
+    bars = []
+
+    def recorder(description):
+        bars.append((description, calls := []))
+        return lambda *call: calls.append(call)
+
+    monkeypatch.setattr(terminal, "_line_per_minute", recorder)
+    rows = tmp_path / "rows.npz"
+    for words in (
+        ("features", pictures, "-o", rows, "--features", "hog"),
+        ("cluster", rows, "-k", 3, "-o", tmp_path / "a", "--images", pictures),
+        ("cluster", pictures, "-k", 3, "-o", tmp_path / "b"),
+        ("cluster", pictures, "-k", 3, "-o", tmp_path / "c", "--features", "pixels"),
+        ("predict", tmp_path / "b/model.npz", pictures, "-o", tmp_path / "d", "--no-cache"),
+        ("convert", tmp_path / "b/hypergraph.npz", tmp_path / "e.json"),
+    ):
+        assert run(*words).exit_code == 0
+    names = {name for name, calls in bars if calls}
+    assert {"reading sizes of images", "computing features", "reading images"} <= names
+    for name, calls in bars:
+        done, totals = zip(*calls, strict=True) if calls else ((), ())
+        assert list(done) == sorted(done), name
+        assert len({*totals}) <= 1, name
+        assert done[-1:] == totals[-1:], name
+
+
+def on_terminal(*words, **options):
+    """What the program shows on a terminal, as text, and its status."""
     import pty
 
-    def on_terminal(*words):
-        ours, theirs = pty.openpty()
-        with subprocess.Popen(
-            [PROGRAM, "cluster", photos, "-k", "3", *words], stdout=subprocess.PIPE, stderr=theirs
-        ) as process:
-            os.close(theirs)
-            shown = b""
-            try:
-                while more := os.read(ours, 65536):
-                    shown += more
-            except OSError:  # Linux: the other end has closed
-                pass
-            printed = process.stdout.read()
-        os.close(ours)
-        assert process.returncode == 0
-        return shown, printed
+    ours, theirs = pty.openpty()
+    options = {"stdout": theirs, "stderr": theirs, **options}
+    with subprocess.Popen([PROGRAM, *map(str, words)], **options) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while more := os.read(ours, 65536):
+                shown += more
+        except OSError:  # Linux: the other end has closed
+            pass
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n"), process.returncode
 
-    shown, printed = on_terminal("-o", tmp_path / "a")
-    assert all(word in shown for word in (b"listing", b"reading", b"reconstructing", b"100%"))
-    assert b"labels.csv" in printed
-    assert on_terminal("-o", tmp_path / "b", "--quiet") == (b"", b"")
+
+def test_progress_bars_on_a_terminal(tmp_path, photos):
+    words, pipe = ("cluster", photos, "-k", 3, "-o"), {"stdout": subprocess.DEVNULL}
+    shown, status = on_terminal(*words, tmp_path / "a", **pipe)
+    assert status == 0
+    assert all(word in shown for word in ("listing", "reading", "reconstructing", "100%"))
+    assert on_terminal(*words, tmp_path / "b", "--quiet") == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "stream"),
+    [
+        ("--verbose", "stdout"),
+        ("--quiet", "stderr"),
+        ("--preprocessing=x", "stderr"),
+        ("", "stderr"),
+    ],
+)
+def test_no_word_is_split_on_a_terminal(tmp_path, monkeypatch, options, stream):
+    """Neither in the summary nor in warnings and errors; pipes receive the same in whole lines."""
+    np.save(tmp_path / "cloud.npy", np.random.default_rng(0).uniform(size=(60, 2)))
+    out = tmp_path / "out"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    if not options:
+        (out / "results").mkdir(parents=True)  # which are not replaced
+    words = ("cluster", "cloud.npy", "-o", "out", *options.split())
+    other = "stdout" if stream == "stderr" else "stderr"
+    shown, _ = on_terminal(*words, **{other: subprocess.DEVNULL})
+    if options:
+        shutil.rmtree(out, ignore_errors=True)
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+    piped = getattr(done, stream)
+    assert max(map(len, piped.splitlines())) > 60
+    lines = [line for line in shown.splitlines() if " " in line and "enhg " not in line]
+    assert max(map(len, lines)) <= 60  # other lines are a path or a command
+    shown, piped = (re.sub(r"\d+\.\d s", "", text).split() for text in (shown, piped))
+    assert shown == piped
 
 
 def test_warnings_of_pillow_are_not_shown(capsys):

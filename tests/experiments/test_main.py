@@ -12,7 +12,6 @@ from experiments import (
     pages,
     practice,
     quality,
-    quality_page,
     search,
 )
 from experiments.__main__ import app
@@ -103,13 +102,12 @@ def test_practice_measures_what_is_named(tmp_path, monkeypatch):
 
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
-    """The pieces that `quality` measures, in place of measuring them."""
+    """The pieces that `quality` measures and the pages that it writes, in place of doing so."""
     calls = []
+    monkeypatch.setattr(pages, "write_pages", lambda: calls.append("pages"))
     monkeypatch.setattr(quality, "FILE", tmp_path / "quality.csv.gz")
     monkeypatch.setattr(quality, "measure", lambda data, wanted, progress: calls.extend(wanted))
-    monkeypatch.setattr(quality_page, "page", lambda file: "# page\n")
     monkeypatch.setattr(baselines, "require_all", lambda: None)
-    monkeypatch.setattr("experiments.paths.DOCS", tmp_path)
     return calls
 
 
@@ -121,15 +119,13 @@ def test_quality_is_limited_to_parts_data_sets_and_runs(tmp_path, measured):
         ("clustering", name, number) for name in ("ORL", "USPS") for number in (0, 1)
     ]
     assert "docs/quality.md is not written" in result.stdout
-    assert not (tmp_path / "quality.md").exists()
 
 
 def test_quality_writes_its_page_when_all_scores_are_there(tmp_path, measured, monkeypatch):
     monkeypatch.setattr(quality, "is_complete", lambda: True)
     result = run("quality", "--data", tmp_path, "--quiet")
     assert result.exit_code == 0, result.output
-    assert measured == quality.pieces()
-    assert (tmp_path / "quality.md").read_text() == "# page\n"
+    assert measured == [*quality.pieces(), "pages"]
 
 
 def test_quality_refuses_unknown_names(tmp_path, measured):
@@ -143,20 +139,18 @@ def test_labeling_writes_its_page_or_another_file(tmp_path, monkeypatch):
     monkeypatch.setattr(
         labeling, "measure", lambda data, only, runs, file, _: calls.append((only, runs, file))
     )
-    monkeypatch.setattr(labeling_page, "page", lambda file: "# page\n")
+    monkeypatch.setattr(pages, "write_pages", lambda: calls.append("pages"))
     monkeypatch.setattr(labeling_page, "summary", lambda file: "table")
-    monkeypatch.setattr("experiments.paths.DOCS", tmp_path)
     other = tmp_path / "other.csv"
     words = ("--data", tmp_path, "--only", "ORL", "--runs", 1, "--output", other)
     result = run("labeling", *words)
     assert result.exit_code == 0, result.output
     assert "table" in result.stdout
-    assert not (tmp_path / "labeling.md").exists()
+    assert "pages" not in calls
     result = run("labeling", "--data", tmp_path, "--quiet")
     assert result.exit_code == 0, result.output
     assert "table" not in result.stdout
-    assert (tmp_path / "labeling.md").read_text() == "# page\n"
-    assert calls == [(["ORL"], 1, other), (labeling.DATASETS, 3, labeling.FILE)]
+    assert calls == [(["ORL"], 1, other), (labeling.DATASETS, 3, labeling.FILE), "pages"]
     assert "got 'orl'" in fails("labeling", "--data", tmp_path, "--only", "orl")
 
 

@@ -58,7 +58,7 @@ def test_scores_are_stored_and_shown(data, monkeypatch):
     for row in scored:
         assert f"| {row['folder']} |" in page
     own = [float(row["ac"]) for row in scored if row["folder"] == "a" and row in others[:2]]
-    assert f"{np.mean(own):.3f}" in page
+    assert f"{np.mean(own):.2f}" in page
 
 
 def test_data_without_photographs_are_refused(tmp_path):

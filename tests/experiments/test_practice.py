@@ -92,7 +92,7 @@ def record(name, **columns):
 def test_tables_give_mean_and_deviation():
     rows = [record("a", by=1, x=0.5, y=0.7), record("a", by=1, x=0.7, y=0.7)]
     *_, line = practice_page.mean_table(rows, "by").splitlines()
-    assert line == "| a | 1 | 0.600 ± 0.141 | **0.700** ± 0.000 |"
+    assert line == "| a | 1 | 0.60 ± 0.14 | **0.70** ± 0.00 |"
 
 
 def test_reliable_estimates_are_counted():

@@ -42,7 +42,7 @@ def test_a_table_of_one_setting(small, tmp_path, monkeypatch):
     assert {cell.setting for cell in made} == {"paper"}
     assert len(made) == len(METHODS) * len(SHARES)
     assert not (tmp_path / "small.png").exists()
-    assert "**As in the paper: one setting" in (tmp_path / "small.md").read_text()
+    assert "<summary>As in the paper: one setting" in (tmp_path / "small.md").read_text()
 
 
 def test_cells_that_are_made_anew_replace_the_stored_ones():

@@ -31,5 +31,5 @@ def test_markdown_escapes_bars():
 
 def test_cells_have_mean_and_deviation():
     columns = [[0.5, 0.7], [0.7, 0.7], [0.6996], []]
-    assert mean_cells(columns) == ["0.600 ± 0.141", "**0.700** ± 0.000", "**0.700**", ""]
-    assert mean_cells([[1.0]], mark_best=False) == ["1.000"]
+    assert mean_cells(columns) == ["0.60 ± 0.14", "**0.70** ± 0.00", "**0.70**", ""]
+    assert mean_cells([[1.0]], mark_best=False) == ["1.00"]

@@ -1,8 +1,10 @@
 """Features of a folder: order, images that cannot be read, progress, cache, memory."""
 
 import threading
+import time
 import tracemalloc
 from io import BytesIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +13,10 @@ from sklearn.exceptions import NotFittedError
 
 from enhg import InputError
 from enhg.features import ImageFeatures, extract, extraction
+from enhg.features._batches import computed
 from enhg.features._hog import HOG
 from enhg.io import FeatureCache, image_samples
-from enhg.io.images import list_images
+from enhg.io.images import list_images, read_images
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +82,7 @@ def test_progress_per_image(pictures, hog, tmp_path):
     cache = FeatureCache(tmp_path / "cache")
     listing = list_images(pictures)
     extract(listing, hog, cache=cache, progress=lambda *call: calls.append(call))
-    assert calls == [(i, 7) for i in range(1, 8)]
+    assert calls == [(i, 7) for i in range(8)]
     calls.clear()
     extract(listing, hog, cache=cache, progress=lambda *call: calls.append(call))
     assert calls == [(6, 7), (7, 7)]
@@ -173,6 +176,24 @@ def test_images_are_read_while_the_network_runs_and_memory_is_bounded(tmp_path):
     assert all(ahead > 0 for ahead in recorder.ahead[:10])
     # Of 120 MB: at most four batches of 4 MB, and the images that the threads hold.
     assert peak < 40_000_000
+
+
+def test_a_batch_counts_as_soon_as_it_is_computed(pictures, hog):
+    """Where reading is what takes the time, the count does not fall behind it."""
+    listed = list_images(pictures).files
+    yielded, seen = [], []
+
+    def slowly():
+        for image in read_images(listed, hog.extractor_.prepare, min_side=1):
+            seen.append(len(yielded))
+            time.sleep(0.2)
+            yield image
+
+    at_once = SimpleNamespace(features=lambda batch: np.zeros((len(batch), 1), np.float32))
+    for image in computed(slowly(), at_once, 2):
+        yielded.append(image)
+    assert all(count > at - 4 for at, count in enumerate(seen)), seen
+    assert len(yielded) == 7
 
 
 @pytest.mark.parametrize("cached", [False, True])

@@ -231,6 +231,28 @@ def test_kinds_of_text(tmp_path, suffix, encoding, delimiter, head):
     assert read_labels(path, NAMES).tolist() == ["Bäume", "", "", "", "木"]
 
 
+@pytest.mark.parametrize(
+    ("content", "row", "text"),
+    [
+        (b"name,label\nimg1.png,b\nimg2.png,M\xfcnchen\n", 3, "München"),
+        (b"name,gr\xf6\xdfe,label\nimg1.png,3,b\nimg2.png,4,c\n", 1, "größe"),
+        (b"name,label,remark\nimg1.png,b,\x80\nimg2.png,c,\n", 2, "€"),
+        (b"a\nb\n\xe4\n\n\n", 3, "ä"),
+    ],
+)
+def test_text_that_is_not_utf8_is_refused(tmp_path, refuses, content, row, text):
+    path = tmp_path / "labels.csv"
+    path.write_bytes(content)
+    parts = (f"row {row}: must be UTF-8, got b'", f"in Windows-1252 '{text}'", "save the file as")
+    refuses(lambda: open_labels(path), str(path), *parts)
+
+
+def test_names_of_files_that_are_not_utf8(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_bytes("name,label\ncaf\udce9.png,ä\nimg.png,b\n".encode(errors="surrogateescape"))
+    assert read_labels(path, ["img.png", "caf\udce9.png"]).tolist() == ["b", "ä"]
+
+
 def test_big_endian_unicode_text(tmp_path):
     path = tmp_path / "labels.txt"
     path.write_bytes("\ufeffimg1\tä\r\nimg2\tb\r\n".encode("utf-16-be"))

@@ -133,6 +133,18 @@ def test_tab_separated_files(tmp_path, encoding, refuses):
     refuses(lambda: read_samples(path, key="X"), "key must be None", parameter="key")
 
 
+@pytest.mark.parametrize(
+    ("content", "row"),
+    [(b"name,f,label\na,1,M\xfcnchen\n", 2), (b"name,h\xf6he,label\na,1,b\n", 1)],
+)
+def test_labels_and_headings_that_are_not_utf8_are_refused(tmp_path, content, row, refuses):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    refuses(lambda: read_samples(path), f"{path}: row {row}: must be UTF-8, got b'")
+    path.write_bytes(b"name,f,label\ncaf\xe9.jpg,1,b\n")
+    assert read_samples(path).names == ["caf\udce9.jpg"]
+
+
 def test_the_separator_is_seen_beside_names_of_many_lines(tmp_path, write_csv):
     rows = "".join(f'"a;b;\n;{i}",{i}\n' for i in range(30))
     samples = read_samples(write_csv(tmp_path, f"name,f\n{rows}"))

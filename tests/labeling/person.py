@@ -14,10 +14,10 @@ DONE = "return session.waiting.length === 0 && !session.sending && steps.version
 class Server:
     """The command `enhg label` as a process of its own."""
 
-    def __init__(self, source, out):
+    def __init__(self, source, out, *options):
         self.command = [
             sys.executable, "-m", "enhg", "label", str(source), "-o", str(out), "-k", "10",
-            "--no-browser",
+            "--no-browser", *map(str, options),
         ]  # fmt: skip
         self.start()
 

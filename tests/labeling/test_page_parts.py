@@ -59,12 +59,12 @@ def person(browser, served):
 
 
 def test_by_keyboard_alone(person, session, served):
-    person.open(served(session))
+    person.open(served(session) + "#questions")
     person.answer()
     person.press("s", "u")  # skip one, and mark the next as unsure
     person.ready()
     assert (session.answers.marks >= 0).sum() == 1
-    person.press(".")  # clusters
+    person.press(",")  # clusters
     person.until("return current === 'clusters'")
     person.press(*[Keys.TAB] * 3)  # the choice of what is shown, then a button of the first sheet
     person.press("a")
@@ -94,7 +94,7 @@ def test_by_keyboard_alone(person, session, served):
 
 def test_hostile_names_are_text(browser, person, session, served):
     session.names[3] = HOSTILE
-    person.open(served(session))
+    person.open(served(session) + "#questions")
     person.press("n")
     person.press(HOSTILE.replace("\u202e", ""), Keys.ENTER)
     person.ready()
@@ -117,7 +117,7 @@ def test_hostile_names_are_text(browser, person, session, served):
 
 
 def test_two_windows_follow_each_other(browser, person, session, served):
-    address = served(session)
+    address = served(session) + "#questions"
     person.open(address)
     first = browser.current_window_handle
     browser.switch_to.new_window("tab")
@@ -140,7 +140,7 @@ def test_two_windows_follow_each_other(browser, person, session, served):
 
 
 def test_the_server_goes_and_comes_back(browser, person, session, served):
-    person.open(served(session))
+    person.open(served(session) + "#questions")
     person.answer()
     browser.set_network_conditions(offline=True, latency=0, throughput=-1)
     try:
@@ -189,7 +189,7 @@ def test_predictions_are_accepted_in_bulk(person, session, served):
 def test_hidden_predictions_are_not_shown(person, session, served):
     name_clusters(session)
     act(session, "clear", range(0, 400, 2))
-    person.open(served(session))
+    person.open(served(session) + "#questions")
     hidden = set(person.js("return [...hidden]"))
     assert hidden == set(session.snapshot.hidden)
     person.js("questions.jump(arguments[0])", next(iter(hidden)))
@@ -201,7 +201,7 @@ def test_hidden_predictions_are_not_shown(person, session, served):
 
 
 def test_images_like_the_one_asked_about_are_named_with_it(person, session, served):
-    person.open(served(session))
+    person.open(served(session) + "#questions")
     row = person.js("return questions.row")
     alike = session.snapshot.alike(row)
     person.press("a")
@@ -315,7 +315,7 @@ def test_fits_in_light_and_dark(browser, person, session, served, width, height)
 
 def test_no_request_leaves_the_server(browser, person, session, served):
     address = served(session)
-    person.open(address)
+    person.open(address + "#questions")
     person.answer()
     for view in ("clusters", "map", "progress"):
         person.view(view)
@@ -330,7 +330,7 @@ def test_an_image_that_vanished(browser, person, session, served, monkeypatch):
         raise FileNotFoundError("no such file")
 
     monkeypatch.setattr(Pictures, "large", gone)
-    person.open(served(session))
+    person.open(served(session) + "#questions")
     person.until("return document.querySelector('#asked .gone') !== null")
     assert session.names[person.js("return questions.row")] in person.text("#asked .gone")
     person.answer()

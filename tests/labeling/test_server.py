@@ -58,7 +58,9 @@ def test_what_the_page_needs(client, session):
     assert sorted(row for cluster in content["clusters"] for row in cluster) == list(range(N))
     assert content["sizes"] == [[8, 8]] * N
     steps = get(client, "next").json()
-    assert set(steps) == {"version", "questions", "alike", "hidden", "contradictions", "linked"}
+    assert set(steps) == {
+        "version", "questions", "alike", "hidden", "contradictions", "linked", "copies",
+    }  # fmt: skip
     assert get(client, "").headers["content-type"].startswith("text/html")
     assert get(client, "static/tools.js").status_code == 200
     picture = get(client, "picture/3")

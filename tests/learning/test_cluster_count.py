@@ -137,7 +137,7 @@ def test_large_dense_graphs_are_counted_by_the_eigengap(monkeypatch):
 def test_the_description_names_both_estimates():
     count = ClusterCount(4, 6, False, np.ones(9), np.ones(10), by_eigengap=6, by_modularity=3)
     assert count.describe() == (
-        "the estimate of the number of clusters is not reliable: 4, next best 6; the eigenvalues "
+        "the estimate of the number of clusters is not reliable: 4, next peak 6; the eigenvalues "
         "alone give 6, modularity alone 3"
     )
 
@@ -152,7 +152,7 @@ def test_the_description_where_no_other_number_was_scored():
 def test_the_description_where_no_number_stands_out():
     count = ClusterCount(4, 6, False, np.ones(9), np.ones(10), by_eigengap=1, by_modularity=1)
     assert count.describe().endswith(
-        "not reliable: 4, next best 6; no number of clusters stands out"
+        "not reliable: 4, next peak 6; no number of clusters stands out"
     )
 
 
@@ -226,7 +226,7 @@ def test_blobs_are_counted_and_clustered():
 
 def test_an_unreliable_estimate_is_reported():
     X = np.random.default_rng(0).uniform(size=(400, 2))
-    with pytest.warns(UserWarning, match=r"number of clusters is not reliable: \d+, next best"):
+    with pytest.warns(UserWarning, match=r"number of clusters is not reliable: \d+, next peak"):
         model = HypergraphClustering("auto", random_state=0).fit(X)
     assert model.n_clusters_ == model.cluster_count_.n_clusters
     assert not model.cluster_count_.reliable
@@ -335,7 +335,7 @@ def test_automatic_clustering_leaves_out_the_components_that_the_estimate_leaves
 def test_one_cluster_is_estimated_with_confidence():
     """A single cluster has no border, even beside components that are left out."""
     graph = with_strays(blocks([100]), 3)
-    with pytest.warns(UserWarning, match="not reliable: 1, next best"):
+    with pytest.warns(UserWarning, match="not reliable: 1, next peak"):
         model = HypergraphClustering(structure=graph, random_state=0).fit(np.zeros((106, 1)))
     assert model.n_clusters_ == 1
     np.testing.assert_array_equal(model.labels_, 0)

@@ -16,7 +16,7 @@ from enhg.report import _selection as selection
 def test_opens_and_fits(opened, width, digits, text):
     browser = opened(width)
     assert text(browser, "h1") == "digits.npy"
-    assert str(len(digits.samples.X)) in text(browser, "#figures")
+    assert str(len(digits.samples.X)) in text(browser, "#lead")
     assert len(browser.find_elements("css selector", ".sheet")) == 4
     assert "something <i>odd</i>" in text(browser, "#warnings")
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -28,7 +28,7 @@ def test_opens_and_fits(opened, width, digits, text):
 def test_one_image(opened, digits, predicted, written, text, tmp_path):
     samples = replace(digits.samples, X=digits.samples.X[:1], names=["new.png"], labels=None)
     browser = opened(path=written(tmp_path / "one.html", predicted(samples, digits)))
-    assert text(browser, "#figures").split("\n")[:4] == ["image", "1", "clusters", "4"]
+    assert text(browser, "#lead") == "Prediction: 1 image of 8×8 pixels in 4 clusters"
 
 
 def test_panel_shows_the_hyperedge(opened, digits, text):
@@ -158,3 +158,4 @@ def test_other_kinds_of_runs(opened, kind, tmp_path, fitted, written, text):
         browser = opened(width, path)
         browser.find_element("css selector", ".thumb").click()
         assert text(browser, "#panel h2").startswith("name ")
+    assert bool(browser.find_elements("css selector", "#count")) == (kind != "classes")

@@ -168,7 +168,7 @@ def test_panel_of_a_new_image(kind, opened, folder, new, tmp_path, written, text
     path = predicted_page(tmp_path / "report.html", saved, new, written)
     for width in (1280, 390):
         browser = opened(width, path)
-        assert "similar to it" in text(browser, "#groups .about")
+        assert "similar ones" in text(browser, "#order")
         browser.execute_script("panel.open(5, null, document.querySelector('#sheets .thumb'))")
         noun = "samples" if kind == "vectors" else "images"
         assert f"Similar {noun} of the model" in text(browser, "#panel")

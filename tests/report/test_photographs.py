@@ -1,14 +1,17 @@
 """The page of photographs as files."""
 
+import os
 import re
 from dataclasses import replace
 from io import BytesIO
 from types import SimpleNamespace
+from urllib.parse import unquote_to_bytes, urljoin, urlsplit
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from enhg.duplicates import DuplicateGroup
 from enhg.io._base import Skipped
 from enhg.report import _page
 from enhg.report import _selection as selection
@@ -50,6 +53,30 @@ def test_thumbnails_are_files_beside_the_page(album, tmp_path, written, data_of)
     assert "data:image" not in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("out", ["out", "photos/#1 out?", "other/out"])
+def test_originals_are_linked_from_the_final_folder(
+    photographs, fitted, tmp_path, written, data_of, out
+):
+    names = [
+        "a b/100%.jpg",
+        "a b/#1?.jpg",
+        "javascript:x.jpg",
+        "\udcff.jpg",
+        "été/😀.jpg",
+        "%41.jpg",
+    ]
+    samples = photographs([*names, *(f"{i}.jpg" for i in range(24))])
+    files = [tmp_path / "photos" / name for name in samples.names]
+    run = fitted(replace(samples, photos=replace(samples.photos, files=files)))
+    folder = tmp_path / ".temporary"
+    folder.mkdir()
+    path = written(folder / "report.html", run, out=tmp_path / out)
+    page = (tmp_path / out / "report.html").as_uri()
+    urls = [urlsplit(urljoin(page, url)) for url in data_of(path)["originals"]]
+    assert [os.fsdecode(unquote_to_bytes(url.path)) for url in urls] == [*map(str, files)]
+    assert {(url.scheme, url.query, url.fragment) for url in urls} == {("file", "", "")}
+
+
 def test_policy_allows_images_of_the_page_only(album, page, tmp_path, written):
     text = written(tmp_path / "report.html", album).read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
@@ -64,7 +91,7 @@ def test_policy_allows_images_of_the_page_only(album, page, tmp_path, written):
 def test_hostile_names_are_text(album, tmp_path, written, data_of):
     samples = replace(album.samples, skipped=tuple(Skipped(name, name) for name in HOSTILE))
     run = SimpleNamespace(samples=samples, model=album.model, record=album.record)
-    path = written(tmp_path / "report.html", run, feature_choice=HOSTILE[0])
+    path = written(tmp_path / "report.html", run)
     text = path.read_text(encoding="utf-8")
     assert text.count("<script") == text.count("</script>") == 2
     assert "onerror" not in re.sub(r'id="data">.*?</script>', "", text, flags=re.DOTALL)
@@ -72,7 +99,6 @@ def test_hostile_names_are_text(album, tmp_path, written, data_of):
     assert data["samples"]["name"][:12] == [shown(name) for name in HOSTILE]
     assert data["samples"]["name"][7] == "not-\ufffdunicode.jpg"
     assert data["samples"]["name"][11] == HOSTILE[11]
-    assert data["featureChoice"] == HOSTILE[0]
     assert data["skipped"] == [[shown(name)] * 2 for name in HOSTILE]
 
 
@@ -132,12 +158,22 @@ def test_similar_images_are_members_then_nearest(album, tmp_path, written, data_
 
 def test_suggestions_duplicates_and_ignored_files(album, tmp_path, written, data_of):
     names = album.samples.names
-    record = replace(album.record, suggestions=(names[20], names[7]))
+    groups = (
+        DuplicateGroup((3, 1), (True, True), (1.0, 1.0)),
+        DuplicateGroup((5, 8, 11), (True, False, False), (1.0, 0.97, 0.9)),
+    )
+    record = replace(album.record, suggestions=(names[20], names[7]), duplicates=groups)
     samples = replace(album.samples, n_ignored=2)
     run = SimpleNamespace(samples=samples, model=album.model, record=record)
-    data = data_of(written(tmp_path / "r.html", run, duplicates=[(3, 1), [5, 6, 7]]))
+    data = data_of(written(tmp_path / "r.html", run))
     assert data["suggestions"] == [20, 7]
-    assert data["duplicates"] == [[3, 1], [5, 6, 7]]
+    assert data["duplicates"] == [
+        {"members": [[3, 1.0, "red"], [1, 1.0, "green"]], "conflict": True},
+        {
+            "members": [[5, 1.0, "blue"], [8, 0.97, "blue"], [11, 0.9, "blue"]],
+            "conflict": False,
+        },
+    ]
     assert (data["skipped"], data["ignored"]) == ([], 2)
     plain = data_of(written(tmp_path / "r.html", album))
     assert plain["suggestions"] == plain["duplicates"] == plain["skipped"] == []
@@ -163,7 +199,8 @@ def test_prediction(kind, classes, album, fitted, predicted, tmp_path, written, 
     path = written(tmp_path / "report.html", prediction)
     data = data_of(path)
     assert data["run"] == "predict"
-    assert data["edges"] is data["eigenvalues"] is data["structure"] is data["confusion"] is None
+    assert data["edges"] is data["eigenvalues"] is data["structure"] is None
+    assert (data["confusion"] is None) == (kind != "photographs")  # some have sub-folders
     assert data["samples"]["x"] is data["samples"]["boundary"] is None
     names = [group["name"] for group in data["groups"]]
     labels = prediction.record.samples.labels

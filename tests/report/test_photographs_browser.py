@@ -6,8 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from enhg.duplicates import DuplicateGroup
 from enhg.io._base import Skipped
 from enhg.report._text import shown
+from enhg.run import record_clustering
 
 HOSTILE = [
     "<script>document.title = 1</script>.jpg",
@@ -27,15 +29,18 @@ def album(photographs, fitted):
     run = fitted(photographs(names), 3)
     skipped = (Skipped(HOSTILE[0], "<b>damaged</b>"), Skipped("b.heic", "needs an extra"))
     run.samples = replace(run.samples, skipped=skipped, n_ignored=3)
-    run.record = replace(run.record, suggestions=(names[30], names[11]))
+    groups = (
+        DuplicateGroup((3, 1), (True, True), (1.0, 1.0)),
+        DuplicateGroup((5, 8, 11), (True, False, False), (1.0, 0.97, 0.9)),  # all of them blue
+    )
+    run.record = replace(run.record, suggestions=(names[30], names[11]), duplicates=groups)
     return run
 
 
 @pytest.fixture(scope="module")
 def report(album, written, tmp_path_factory):
     path = tmp_path_factory.mktemp("album") / "report.html"
-    choice = "Features of a network, since these are photographs"
-    return written(path, album, feature_choice=choice, duplicates=[(3, 1), (5, 6, 7)])
+    return written(path, album)
 
 
 def shown_samples(browser, selector):
@@ -61,10 +66,50 @@ def reveal(browser, selector):
     return element
 
 
+OPENERS = (
+    "#matches .thumb", "#group-1 .thumb:nth-child(2)", "#group-2 .thumb", "#outliers .card",
+    "#duplicates .thumb", "#plane", "#cell .thumb",
+)  # fmt: skip
+CLICK = """
+  const frame = () => new Promise((shown) => requestAnimationFrame(shown));
+  const frames = () => frame().then(frame);
+  const section = document.querySelector(selector).closest("section");
+  section.scrollIntoView();
+  await frames();
+  const element = document.querySelector(selector);
+  element.scrollIntoView({ block: "center" });
+  await frames();
+  const onMap = element === map.canvas;
+  const i = onMap ? 40 : Number(element.dataset.sample);
+  const place = () => (onMap ? map.canvas.getBoundingClientRect().top + map.y[i]
+    : section.querySelector(`[data-sample="${i}"]`).getBoundingClientRect().top);
+  const places = [place()];
+  const box = element.getBoundingClientRect();
+  const at = onMap ? { clientX: box.x + 1 + map.x[i], clientY: box.y + 1 + map.y[i] } : {};
+  element.dispatchEvent(new PointerEvent("click", { ...at, bubbles: true }));
+  for (const act of [() => {}, () => panel.close()]) {
+    act();
+    await frames();
+    places.push(place());
+  }
+  done(places);
+"""
+
+
+@pytest.mark.parametrize("width", [1360, 1100])
+def test_what_opens_the_panel_keeps_its_place(opened, report, width):
+    browser = opened(width, report)
+    browser.find_element("css selector", "#query").send_keys("img_0")
+    for selector in OPENERS:
+        script = f"(async (selector, done) => {{{CLICK}}})(...arguments)"
+        before, opened_at, closed_at = browser.execute_async_script(script, selector)
+        assert abs(opened_at - before) < 3, selector
+        assert abs(closed_at - before) < 3, selector
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_photographs_are_shown_at_their_proportions(opened, report, text, width, album):
     browser = opened(width, report)
-    assert text(browser, "#feature-choice").startswith("Features of a network")
     image = reveal(browser, "#sheets img")
     wait_for(browser, "return arguments[0].complete && arguments[0].naturalWidth > 0", image)
     boxes = browser.execute_script("""
@@ -77,7 +122,7 @@ def test_photographs_are_shown_at_their_proportions(opened, report, text, width,
     for i, across, down, rendering in boxes:
         size = album.samples.photos.sizes[i]
         if across:  # rendered, not skipped by content-visibility
-            assert max(across, down) >= 128
+            assert max(across, down) >= min(128, max(size))
             assert across / down == pytest.approx(size[0] / size[1], rel=0.1)
         assert rendering == ("pixelated" if max(size) < 64 else "auto")
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -171,6 +216,30 @@ def test_hostile_names_stay_text(opened, report, text):
     assert browser.execute_script("return document.querySelectorAll('script').length") == 2
 
 
+def test_original_and_thumbnail(opened, report, album, press):
+    browser = opened(path=report)
+    browser.execute_script("panel.open(9, null, map.canvas)")
+    image = reveal(browser, "#panel a img")
+    wait_for(browser, "return arguments[0].complete", image)
+    assert browser.execute_script("return arguments[0].width <= arguments[0].naturalWidth", image)
+    links = browser.find_elements("css selector", "#panel a")
+    expected = album.samples.photos.files[9].resolve().as_uri()
+    assert [link.get_attribute("href") for link in links] == [expected] * 2
+
+
+def test_sub_folders_in_the_place_of_classes(opened, album, tmp_path, written, text):
+    samples = replace(album.samples, labels=None)
+    run = SimpleNamespace(
+        samples=samples, model=album.model, record=record_clustering(samples, album.model)
+    )
+    browser = opened(path=written(tmp_path / "report.html", run))
+    assert "trip 3" in text(browser, "#table")
+    assert not browser.find_elements("css selector", ".wrong")
+    inside = [int(name[5]) for name in samples.names if name.startswith("trip")]
+    most = np.bincount(np.array(inside)[album.model.labels_[len(HOSTILE) :] == 0]).argmax()
+    assert f"mostly trip {most}" in text(browser, "#group-0 header")
+
+
 def test_details_and_similar_images(opened, report, album, text):
     browser = opened(path=report)
     i = 40
@@ -228,18 +297,21 @@ def test_images_to_check_are_those_of_lowest_confidence(opened, album, tmp_path,
 def test_sections_of_suggestions_copies_and_skipped(opened, report, album, tmp_path, written, text):
     browser = opened(path=report)
     assert shown_samples(browser, "#suggestions") == [30, 11]
-    assert shown_samples(browser, "#duplicates") == [3, 1, 5, 6, 7]
+    assert shown_samples(browser, "#duplicates") == [3, 1, 5, 8, 11]
     assert len(browser.find_elements("css selector", "#duplicates [tabindex='0']")) == 2
+    assert shown_samples(browser, "#conflicts") == [3, 1]
+    assert "green\nsimilarity 1.00" in text(browser, "#conflicts")
+    assert "blue\nsimilarity 0.97" in text(browser, "#duplicates")
     assert "2 images could not be read. 3 files in the folder" in text(browser, "#skipped")
     plain = SimpleNamespace(
         samples=replace(album.samples, skipped=(), n_ignored=0),
         model=album.model,
-        record=replace(album.record, suggestions=None),
+        record=replace(album.record, suggestions=None, duplicates=()),
     )
     browser = opened(path=written(tmp_path / "report.html", plain))
     sections = browser.find_elements("css selector", "main > section")
     names = [section.get_attribute("id") for section in sections]
-    assert names == ["results", "search", "groups", "review", "map", "confusion", "count"]
+    assert names == ["groups", "review", "map", "confusion", "results", "count"]
     assert len(browser.find_elements("css selector", "#sections a")) == len(names)
 
 
@@ -251,10 +323,10 @@ def test_prediction(kind, opened, album, predicted, tmp_path, written, text, pre
     path = written(tmp_path / "report.html", predicted(new, album))
     for width in (1280, 390):
         browser = opened(width, path)
-        assert text(browser, "#kicker") == "Prediction"
+        assert text(browser, "#lead").startswith("Prediction")
         sections = browser.find_elements("css selector", "main > section")
         names = [section.get_attribute("id") for section in sections]
-        assert names == ["results", "search", "groups", "review", "confusion", "skipped"]
+        assert names == ["groups", "review", "confusion", "skipped", "results"]
         reveal(browser, "#sheets .thumb").click()
         assert "Confidence" in text(browser, "#panel")
         assert "Similar" not in text(browser, "#panel")

@@ -1,12 +1,13 @@
 """Groups, alternatives and true classes of the samples."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from enhg import Hypergraph, HypergraphClustering
-from enhg.report._results import _fragment_sizes, make_results, natural_order
+from enhg.report._results import _fragment_sizes, _sub_folders, make_results, natural_order
 
 
 def test_natural_order():
@@ -32,6 +33,32 @@ def test_alternative_of_a_disputed_label_is_the_predicted_class(digits, fitted):
     results = make_results(run.record, run.samples, run.model)
     assert results.names[results.group[0]] == given[0]
     assert results.names[results.alternative[0]] == str(truth[0])
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "expected"),
+    [
+        (["a/1.jpg", "b/2.jpg", "3.jpg"], "", ["a", "b", ""]),
+        (["x/a/1.jpg", "x/b/c/2.jpg", "x/3.jpg"], "", ["a", "b", ""]),
+        (["x/a/1.jpg", "x/a/2.jpg"], "", ["", ""]),
+        (["a/1.jpg", "2.jpg"], "", ["", ""]),
+        (["a/1.jpg", "b/2.jpg", "unlabeled/3.jpg"], "110", ["", "", ""]),
+        (["a/1.jpg", "b/2.jpg", "c/3.jpg"], "100", ["", "b", "c"]),
+    ],
+)
+def test_sub_folders(names, given, expected):
+    given = np.array([letter == "1" for letter in given]) if given else None
+    run = SimpleNamespace(samples=SimpleNamespace(given=given))
+    assert _sub_folders(run, SimpleNamespace(names=names, photos=True)) == expected
+    assert not any(_sub_folders(run, SimpleNamespace(names=names, photos=None)))
+
+
+def test_class_names_are_given_labels_or_else_true_classes(digits, fitted):
+    truth = digits.samples.labels.astype(str)
+    assert make_results(digits.record, digits.samples, digits.model).class_names == truth.tolist()
+    given = np.where(np.arange(len(truth)) < 60, truth, "")
+    run = fitted(digits.samples, given=given)
+    assert make_results(run.record, run.samples, run.model).class_names == given.tolist()
 
 
 @pytest.mark.parametrize(("n_clusters", "marked"), [(1, []), (2, [6])])

@@ -10,14 +10,17 @@ functions, so that ``--help`` and usage errors do not wait for them.
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import enhg
 from enhg.cli import conversion, demonstration, labeling, reading, steps, summary
-from enhg.cli.interruption import say_results_are_complete
+from enhg.cli.interruption import say_results_are_complete, set_outcome
 from enhg.cli.options import (
     Alpha,
     CheckpointFolder,
@@ -54,9 +57,10 @@ from enhg.cli.options import (
     Size,
     Strict,
     Suggest,
+    Verbose,
 )
 from enhg.cli.reading import Network, Reading, cache_folder
-from enhg.cli.terminal import Stages, errors_in_one_line, options_of
+from enhg.cli.terminal import Stages, errors_in_one_line, options_of, wrapped
 from enhg.exceptions import InputError
 
 _DEMO_FILES = {
@@ -74,8 +78,21 @@ _DEMO_FILES = {
     "hypergraph.npz": "for enhg.Hypergraph.load",
 }
 
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an error of usage is broken between words."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            text = wrapped(f"Error: {error.format_message()}", sys.stderr)
+            error.format_message = lambda: text.removeprefix("Error: ")  # type: ignore[method-assign]
+            raise
+
+
 app = typer.Typer(
     name="enhg",
+    cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -111,6 +128,7 @@ def _program(
 @app.command()
 @errors_in_one_line
 def cluster(
+    context: typer.Context,
     source: Input,
     out: Out,
     n_clusters: Clusters = "auto",
@@ -141,6 +159,7 @@ def cluster(
     dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Sort images into clusters, without labels.
@@ -188,14 +207,15 @@ def cluster(
         learner, run = steps.cluster(
             stages, samples, structure, n_clusters, random_state=seed, checkpoint=parts
         )
-        run = steps.write(stages, folder, run, samples, learner, outputs)
+        run = steps.write(stages, folder, out, run, samples, learner, outputs)
         files = _written(folder)
-    steps.print_results(stages, out, run, files)
+    steps.print_results(stages, context, run, files)
 
 
 @app.command()
 @errors_in_one_line
 def classify(
+    context: typer.Context,
     source: Input,
     out: Out,
     labels: Labels = None,
@@ -228,6 +248,7 @@ def classify(
     dask: Dask = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Sort images into classes, from the labels of a few.
@@ -281,14 +302,15 @@ def classify(
         learner, run = steps.classify(
             stages, samples, structure, given, method=method, alpha=alpha, checkpoint=parts
         )
-        run = steps.write(stages, folder, run, samples, learner, outputs)
+        run = steps.write(stages, folder, out, run, samples, learner, outputs)
         files = _written(folder)
-    steps.print_results(stages, out, run, files)
+    steps.print_results(stages, context, run, files)
 
 
 @app.command()
 @errors_in_one_line
 def predict(
+    context: typer.Context,
     model_file: Annotated[
         Path,
         typer.Argument(
@@ -359,9 +381,9 @@ def predict(
         with stages.stage("write", "writing"):
             run = add_duplicates(run, samples, None)
             steps.write_results(folder, run, samples, outputs)
-        steps.write_report(stages, folder, run, samples, saved, summary.rows(run))
+        steps.write_report(stages, folder, out, run, samples, saved, summary.rows(run))
         files = _written(folder)
-    steps.print_results(stages, out, run, files)
+    steps.print_results(stages, context, run, files)
 
 
 app.command()(labeling.label)
@@ -396,7 +418,7 @@ def write_features(
     \b
     Examples:
       enhg features photos/ -o features.npz
-      enhg features photos/ -o features.npz --model dinov2.onnx --model-size 224x224
+      enhg features photos/ -o dinov2.npz --model dinov2.onnx --model-size 224x224
     """
     stages = Stages(quiet, options=options_of(write_features))
     network = Network(model, model_size, model_mean, model_std, model_output)
@@ -406,6 +428,7 @@ def write_features(
     )  # fmt: skip
     wanted.check()
     reading.check_file(out, overwrite)
+    set_outcome(steps.kept_progress(None, wanted.cache))
     samples = reading.read_features(stages, wanted)
     reading.write_features(out, samples)
     say_results_are_complete()
@@ -413,7 +436,8 @@ def write_features(
     files_row = summary.files_row(out.parent, _written(out.parent, files))
     with stages.warnings_shown():  # of what is imported
         rows = summary.feature_rows(samples)
-    stages.print_rows(*rows, files_row)
+    words = ["enhg", "cluster", str(out), "--images", str(source), "-o", str(out.with_suffix(""))]
+    stages.print_rows(*rows, files_row, ("next", f"cluster the images: {shlex.join(words)}"))
 
 
 @app.command()

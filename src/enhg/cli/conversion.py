@@ -54,8 +54,8 @@ def convert(
 
     \b
       hypergraph.npz  the hypergraph of a run; vertices are numbered
-      model.npz       the hypergraph of a run; vertices have the names of the images, and
-                      their clusters or classes as the attribute "label"
+      model.npz       the hypergraph of a run; vertices have the names of the
+                      images, and their clusters or classes as attribute "label"
 
     An .npz file holds numbers only: names and attributes of a HIF file are not kept. Files of
     enhg.Graph are converted in the same way.

@@ -34,7 +34,7 @@ def sort_digits(stages: Stages, folder: Path, seed: int) -> list[summary.Row]:
     with stages.stage("write", "writing"):
         write_table(folder / "labels.csv", demo.label_table(run, classified, samples))
         structure.graph_.save(folder / "hypergraph.npz")
-    steps.write_report(stages, folder, run, samples, clusters, rows)
+    steps.write_report(stages, folder, folder, run, samples, clusters, rows)
     return rows
 
 
@@ -58,7 +58,7 @@ def sort_photos(stages: Stages, folder: Path, seed: int) -> list[summary.Row]:
     rows = _both(run, classified)
     with stages.stage("write", "writing"):
         steps.write_results(folder, run, samples, steps.Outputs(None, "copies", True))
-    steps.write_report(stages, folder, run, samples, clusters, rows)
+    steps.write_report(stages, folder, folder, run, samples, clusters, rows)
     return rows
 
 

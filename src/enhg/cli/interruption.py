@@ -20,7 +20,6 @@ from time import sleep
 from typing import Any, NoReturn
 
 from enhg._atomic import is_completing, remove_unfinished
-from enhg.exceptions import InputError
 
 _SECONDS_TO_END = 2.0
 _SECONDS_TO_RAISE = 0.05
@@ -29,11 +28,10 @@ _HANGUP = getattr(signal, "SIGHUP", None)  # of a terminal that is closed; not o
 if _HANGUP is not None:
     _WORDS[_HANGUP] = _WORDS[signal.SIGTERM]
 
-_last_lines: list[Callable[[], None]] = []
+_outcomes: list[Callable[[], str | None]] = []  # of the command, at most one
 _hurried = Event()
 _received: list[signal.Signals] = []  # those that end the process
 _ending = Lock()
-_complete = Event()  # the results are in place
 
 
 class Terminated(KeyboardInterrupt):
@@ -71,28 +69,14 @@ def unhurried() -> Iterator[None]:
             _hurried.set()
 
 
-def say_results_are_complete(are_complete: bool = True) -> None:
-    """Set what the line of an interruption says from now on: at first, that there are none."""
-    if are_complete:
-        _complete.set()
-    else:
-        _complete.clear()
+def set_outcome(*describe: Callable[[], str | None]) -> None:
+    """Set what the line of an interruption says from now on, or that there are no results."""
+    _outcomes[:] = describe
 
 
-@contextmanager
-def last_line(print_line: Callable[[], None]) -> Iterator[None]:
-    """Call a function that prints a line if the block ends by Ctrl-C, SIGTERM or a failure."""
-    _last_lines.append(print_line)
-    try:
-        yield
-    except InputError:  # the message says what to do first
-        raise
-    except BaseException:
-        print_line()
-        raise
-    finally:
-        with suppress(ValueError):
-            _last_lines.remove(print_line)
+def say_results_are_complete() -> None:
+    """Let the line of an interruption say this from now on."""
+    set_outcome(lambda: "the results are complete")
 
 
 def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
@@ -102,8 +86,8 @@ def message_of(error: KeyboardInterrupt) -> tuple[str, int]:
 
 
 def _message(number: signal.Signals) -> str:
-    outcome = "the results are complete" if _complete.is_set() else "no results were written"
-    return f"{_WORDS[number]}: {outcome}"
+    outcome = next((describe() for describe in _outcomes), None)
+    return f"{_WORDS[number]}: {outcome or 'no results were written'}"
 
 
 def _number_of(error: KeyboardInterrupt) -> signal.Signals:
@@ -177,8 +161,6 @@ def _end(number: signal.Signals) -> None:
         if not said:
             if sys.stderr.isatty():
                 sys.stderr.write("\r\x1b[K\x1b[?25h")  # the bar that hides the cursor
-            for print_line in _last_lines:
-                print_line()
             sys.stderr.write(_message(number) + "\n")
         sys.stdout.flush()
         sys.stderr.flush()

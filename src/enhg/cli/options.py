@@ -336,6 +336,10 @@ Seed = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace results of the same names.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and errors.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("-v", "--verbose", help="Print also figures of the representation."),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the results as JSON in place of the summary.")
 ]

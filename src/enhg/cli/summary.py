@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from enhg.io import Samples
-    from enhg.run import InputFigures, Run
+    from enhg.run import Group, InputFigures, Run
 
 Row = tuple[str, str]
 
 _MOST_SIZES = 10  # groups up to which every size is listed
+_LONGEST_NAME = 30  # of a class, in characters
 _MOST_SKIPPED = 10  # images that are named
 
 _METHODS = {
@@ -28,18 +30,20 @@ _METHODS = {
 
 
 def rows(run: Run) -> list[Row]:
-    """Lines of the summary, a name and a text each: plain words first, then the details."""
-    lines = [(f"{_noun(run)}s", _input_text(run)), *group_rows(run)]
+    """Lines of the summary, a name and a text each."""
+    lines = [(f"{noun(run)}s", _input_text(run)), *group_rows(run)]
     if unusual := int(run.samples.is_outlier.sum()):
-        lines.append(("unusual", f"{counted(unusual, _noun(run))} unlike all others"))
+        lines.append(("unusual", f"{counted(unusual, noun(run))} unlike all others"))
     if run.duplicates:
-        images = counted(sum(len(group.members) for group in run.duplicates), _noun(run))
+        images = counted(sum(len(group.members) for group in run.duplicates), noun(run))
         groups = counted(len(run.duplicates), "group")
         lines.append(("copies", f"{images} in {groups} of copies or near-copies"))
-    lines += score_rows(run)
-    if run.structure is not None:
-        lines.append(("details", _details_text(run)))
-    return [*lines, *_skipped_rows(run.input)]
+    return [*lines, *score_rows(run), *_skipped_rows(run.input)]
+
+
+def details_rows(run: Run) -> list[Row]:
+    """The line of the figures of the representation, if the run has made one."""
+    return [] if run.structure is None else [("details", _details_text(run))]
 
 
 def score_rows(run: Run) -> list[Row]:
@@ -54,9 +58,9 @@ def group_rows(run: Run) -> list[Row]:
     if run.spreading is not None and run.spreading.n_disputed:
         labels = counted(run.spreading.n_disputed, "given label")
         verb = "contradicts" if run.spreading.n_disputed == 1 else "contradict"
-        lines.append(("disputed", f"{labels} that {verb} similar {_noun(run)}s; kept"))
+        lines.append(("disputed", f"{labels} that {verb} similar {noun(run)}s; kept"))
     if run.n_unreached:
-        lines.append(("unreached", f"{counted(run.n_unreached, _noun(run))} without a label"))
+        lines.append(("unreached", f"{counted(run.n_unreached, noun(run))} without a label"))
     return lines
 
 
@@ -85,13 +89,10 @@ def _skipped_rows(figures: InputFigures) -> list[Row]:
 
 
 def files_row(out: Path, files: dict[str, str]) -> Row:
-    """The line of the files that were written, each with its description."""
+    """The line of the folder, and one of every file written there with its description."""
     width = max(len(name) for name in files) + 2
-    lines = [
-        f"{printable(str(out / name))}{' ' * (width - len(name))}{text}"
-        for name, text in files.items()
-    ]
-    return "written", "\n".join(lines)
+    lines = [f"{printable(name):<{width}}{text}" for name, text in files.items()]
+    return "written", "\n".join([printable(f"{out}{os.sep}"), *lines])
 
 
 def to_json(run: Run, files: list[str]) -> dict[str, Any]:
@@ -165,7 +166,7 @@ def percent(share: float, digits: int = 0) -> str:
     return text
 
 
-def _noun(run: Run) -> str:
+def noun(run: Run) -> str:
     """What a sample is called: an image if it is known to be one."""
     is_image = run.input.image_shape is not None or run.input.has_photos
     return "image" if is_image else "sample"
@@ -205,7 +206,7 @@ def _confidence_text(run: Run) -> str:
     median, threshold = percent(run.median_confidence), percent(run.confidence_threshold)
     if median[0].isdigit() and median != "100%":
         median = f"at least {median}"
-    half = f"half of the {_noun(run)}s {median}"
+    half = f"half of the {noun(run)}s {median}"
     if low == 1:
         return f"{half}; check the one of lowest confidence first ({threshold})"
     if threshold[0].isdigit() and run.confidence_threshold > 0:
@@ -239,17 +240,17 @@ def _groups_text(run: Run) -> str:
     if run.spreading is not None:
         labels = counted(run.spreading.n_given, "label")
         share = run.spreading.n_given / run.input.n_samples
-        return f"{count}, from {labels} ({percent(share, 1)})"
+        return f"{count}, from {labels} ({percent(share, 1)})\n{_sizes_text(run)}"
     estimate = ""
     if run.estimate is not None and run.estimate.all_equal:
-        return f"1, since no two of the {run.input.n_samples} {_noun(run)}s differ"
+        return f"1, since no two of the {run.input.n_samples} {noun(run)}s differ"
     if run.estimate is not None:
         reliable = "" if run.estimate.reliable else ", not reliable"
         runner_up = ""
         if run.estimate.runner_up != run.estimate.n_clusters:  # else no other number was scored
-            runner_up = f"; next best {run.estimate.runner_up}"
+            runner_up = f"; next peak {run.estimate.runner_up}"
         estimate = f" (estimated{reliable}{runner_up})"
-    return f"{count}{estimate}, of {_sizes_text(run)}"
+    return f"{count}{estimate}\n{_sizes_text(run)}"
 
 
 def _methods_text(weights: Mapping[str, float]) -> str:
@@ -262,17 +263,19 @@ def _methods_text(weights: Mapping[str, float]) -> str:
 
 
 def _sizes_text(run: Run) -> str:
-    sizes = [group.size for group in run.groups]
-    nouns = f"{_noun(run)}s"
-    if len(sizes) > _MOST_SIZES:
-        if min(sizes) == max(sizes):
-            return f"{counted(sizes[0], _noun(run))} each"
-        return f"{min(sizes)} to {max(sizes)} {nouns}"
-    texts = [str(size) for size in sizes]
-    if run.kind == "predict":  # groups of a model, some of which may be empty
-        kind = "cluster " if run.grouping == "cluster" else ""
-        texts = [f"{group.size} ({kind}{printable(group.name)})" for group in run.groups]
-    return f"{', '.join(texts)} {nouns}"
+    """The size of every group, or of the smallest and the largest."""
+    groups = sorted(run.groups, key=lambda group: group.size)
+    if len(groups) <= _MOST_SIZES:
+        return f"{', '.join(map(_size_text, run.groups))} {noun(run)}s"
+    if groups[0].size == groups[-1].size:
+        return f"{counted(groups[0].size, noun(run))} each"
+    return f"from {_size_text(groups[0])} to {_size_text(groups[-1])} {noun(run)}s"
+
+
+def _size_text(group: Group) -> str:
+    name = printable(group.name)
+    name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return f"{name}: {group.size}"
 
 
 def _score_text(run: Run) -> str:
@@ -280,9 +283,9 @@ def _score_text(run: Run) -> str:
     assert scores is not None
     against = f"against the labels in {printable(Path(run.input.source).name)}"
     if scores.accuracy is None:
-        labeled = counted(scores.n_scored, f"labeled {_noun(run)}")
+        labeled = counted(scores.n_scored, f"labeled {noun(run)}")
         part = "" if scores.n_scored == run.input.n_samples else f"on the {labeled}, "
         return f"AC {scores.ac:.3f}, NMI {scores.nmi:.3f} {part}{against}"
     unlabeled = "" if run.spreading is None else "unlabeled "
-    samples = counted(scores.n_scored, f"{unlabeled}{_noun(run)}")
+    samples = counted(scores.n_scored, f"{unlabeled}{noun(run)}")
     return f"accuracy {scores.accuracy:.3f} on the {samples}, {against}"

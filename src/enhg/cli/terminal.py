@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from time import perf_counter
 from traceback import clear_frames
-from typing import Any, NoReturn, get_type_hints
+from typing import Any, NoReturn, TextIO, get_type_hints
 from warnings import WarningMessage
 
 import typer
 from typer.models import OptionInfo
 
 from enhg._optional import lacks_memory
-from enhg._progress import bar
+from enhg._progress import bar, seconds_left
 from enhg._text import escaped, printable
-from enhg.cli.interruption import end_in_order, message_of, say_results_are_complete
+from enhg.cli.interruption import end_in_order, message_of, set_outcome
 from enhg.exceptions import Advised, InputError, MissingDependencyError
 
 _LINE_PERIOD = 60.0  # seconds between lines of progress where there is no terminal
@@ -35,7 +38,7 @@ def errors_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        say_results_are_complete(False)
+        set_outcome()
         try:
             command(*args, **options)
         except KeyboardInterrupt as error:
@@ -94,7 +97,26 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def _echo(line: str, *, err: bool = False) -> None:
     """Print a line; the one place where text reaches the terminal, JSON and the version apart."""
-    typer.echo(escaped(line), err=err)
+    typer.echo(wrapped(escaped(line), sys.stderr if err else sys.stdout), err=err)
+
+
+def wrapped(line: str, stream: TextIO | None) -> str:
+    """A line for a stream: whole, or broken between words for a terminal.
+
+    It goes on below the last of its columns, which two spaces separate. A command after a colon
+    stays whole, so that it can be copied.
+    """
+    width = get_terminal_size().columns
+    if stream is None or not stream.isatty() or len(line) <= width:
+        return line
+    columns = re.match(r"( *\S+)? {2,}", line)
+    indent = " " * (columns.end() if columns else 0)
+    text, is_next, command = line.partition(": enhg ")
+    if is_next:
+        return f"{text}:\n{indent}enhg {command}"
+    return fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 @dataclass
@@ -126,7 +148,7 @@ class Stages:
 
     @contextmanager
     def stage(
-        self, name: str, description: str, note: str = ""
+        self, name: str, description: str | None, note: str = ""
     ) -> Iterator[Callable[[int, int], None] | None]:
         """Time a stage; yields the function to call with (number done, total), or None.
 
@@ -134,21 +156,15 @@ class Stages:
         ----------
         name, note : str
             For the line that remains.
-        description : str
-            Beside the bar.
+        description : str or None
+            Beside the bar; None for a stage of parts with a `progress` of their own.
         """
         start = perf_counter()
         with self.warnings_shown():
-            with self._progress(description) as progress:
+            with nullcontext() if description is None else self.progress(description) as progress:
                 yield progress
             self.times.append((name, perf_counter() - start))
             self._print(f"{name:<12}{self.times[-1][1]:6.1f} s  {note}".rstrip())
-
-    @contextmanager
-    def busy(self, description: str) -> Iterator[None]:
-        """Show a bar during what is no stage and of unknown length."""
-        with self._progress(description):
-            yield
 
     @contextmanager
     def warnings_shown(self) -> Iterator[None]:
@@ -177,7 +193,8 @@ class Stages:
         return str(message)
 
     @contextmanager
-    def _progress(self, description: str) -> Iterator[Callable[[int, int], None] | None]:
+    def progress(self, description: str) -> Iterator[Callable[[int, int], None] | None]:
+        """Show a bar; yields the function to call with (number done, total), or None."""
         if self.quiet:
             yield None
         elif sys.stderr is None or not sys.stderr.isatty():
@@ -216,25 +233,17 @@ class Stages:
 
 
 def _line_per_minute(description: str) -> Callable[[int, int], None]:
-    """A function to call with (number done, total), which prints to standard error, for logs.
-
-    The time left is by the speed since the first call, before which there may be preparations.
-    """
+    """A function to call with (number done, total), which prints to standard error, for logs."""
     printed = perf_counter()
-    start, first, latest = printed, 0, -1
+    left_after = seconds_left()
 
     def update(done: int, total: int) -> None:
-        nonlocal printed, start, first, latest
+        nonlocal printed
         time = perf_counter()
-        if latest < 0 or done < latest:  # the first call, also of the next count of a stage
-            start, first = time, done
-        latest = done
+        seconds = left_after(done, total)
         if done < total and time - printed >= _LINE_PERIOD:
             printed = time
-            text = f"{description}: {done / total:.0%}"
-            if done > first:
-                minutes = (time - start) * (total - done) / (done - first) / 60
-                text += f", about {minutes:.0f} min left"
-            _echo(text, err=True)
+            left = "" if seconds is None else f", about {seconds / 60:.0f} min left"
+            _echo(f"{description}: {done / total:.0%}{left}", err=True)
 
     return update

@@ -50,7 +50,7 @@ def computed(
                 if len(batch) == batch_size:
                     pending.append((group, runner.submit(_features, extractor, batch)))
                     group, batch = [], []
-                if len(pending) > _IN_FLIGHT:
+                while pending and (len(pending) > _IN_FLIGHT or pending[0][1].done()):
                     yield from _finished(*pending.popleft())
             pending.append((group, runner.submit(_features, extractor, batch)))
             while pending:

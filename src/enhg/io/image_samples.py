@@ -137,7 +137,7 @@ def read_image_samples(
     on_unreadable : {"skip", "raise"}
         As in `enhg.io.read_samples`.
     progress : callable or None
-        Called with (images done, images in total).
+        Called with (images done, images in total): first with those of the cache.
     """
     images: list[CachedImage | Skipped | None] = [None] * len(listing.files)
     if cache is not None:
@@ -175,8 +175,8 @@ def _read_missing(
     """Replace None in `images`, in order; the cache is written every few images and at the end."""
     missing = [at for at, image in enumerate(images) if image is None]
     done = len(images) - len(missing)
-    if progress is not None and done:
-        progress(done, len(images))
+    if progress is not None:
+        progress(done, len(images))  # from here on, the speed of what is missing
     new: list[tuple[Path, CachedImage]] = []
 
     def keep() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from enhg._label_arrays import means_unlabeled
 from enhg.exceptions import InputError
 from enhg.io._base import check_labels, label_values, readable, shape_text, tidy_labels
 from enhg.io._headings import (
@@ -27,9 +28,8 @@ from enhg.io._headings import (
 from enhg.io._name_finder import NameFinder, begin_with_names
 from enhg.io._texts import folded
 from enhg.io.arrays import open_entries
-from enhg.io.tables import MAX_WHOLE, SEPARATED, cell_labels, read_rows, unguarded
+from enhg.io.tables import MAX_WHOLE, SEPARATED, cell_labels, read_rows, require_text, unguarded
 
-_UNLABELED = frozenset({"", "-1", "-1.0", "nan", "na", "<na>", "?"})
 _TABLES = frozenset({".csv", ".tsv", ".txt"})
 
 
@@ -398,15 +398,6 @@ def spelled_alike(labels: Iterable[str], others: Iterable[str]) -> list[str]:
     return result
 
 
-def means_unlabeled(label: str) -> bool:
-    """Whether a label in a file stands for none.
-
-    >>> means_unlabeled(" NaN "), means_unlabeled("cat")
-    (True, False)
-    """
-    return label.strip().lower() in _UNLABELED
-
-
 def _normalized(label: str) -> str:
     return "" if means_unlabeled(label) else label.strip()
 
@@ -415,6 +406,8 @@ def _read_text(path: Path) -> GivenLabels:
     rows = list(read_rows(path))
     if max((len(cells) for _, cells in rows), default=0) > 1:
         return _named_labels(path, [row for row in rows if any(cell.strip() for cell in row[1])])
+    for line, cells in rows:
+        require_text(path, line, cells)
     column = ["".join(cells).strip() for _, cells in rows]
     maybe_headed = bool(column) and column[0].lower() in LABEL_HEADS
     if maybe_headed and column[0].lower() != "y" and column.count(column[0]) == 1:
@@ -436,6 +429,8 @@ def _named_labels(path: Path, rows: list[tuple[int, list[str]]]) -> GivenLabels:
                 f"{path}: row {line} must have the {width} cells of the first row, got {len(cells)}"
             )
     name_at, label_at, headed, maybe_headed = _columns(path, rows[0][1] if rows else ["", ""])
+    for line, cells in rows:
+        require_text(path, line, cells[:name_at] + cells[name_at + 1 :])
     body = rows[headed:]
     return GivenLabels(
         path,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._files import check_size, file_size, open_regular
+from enhg._incidences import shown
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_labels, readable, tidy_labels
 from enhg.io._headings import (
@@ -71,6 +72,8 @@ def read_table(path: Path) -> Samples:
     if not start:
         raise InputError(f"{path}: the table must hold at least one sample, got no rows")
     headed = has_headings(*(cells for _, cells in start))
+    if headed:
+        require_text(path, *start[0])
     layout = _layout(path, start[0][1], headed)
     columns = list(layout.features)
     lines, leads, labels, values = _read_body(path, chain(start[headed:], rows), layout)
@@ -105,8 +108,9 @@ def read_rows(path: Path) -> Iterator[_Row]:
     """Lines of a comma, semicolon or tab separated file: line number and cells.
 
     The text is UTF-8, or UTF-16 when it starts with a byte order mark, as the "Unicode text" of
-    spreadsheets does. A blank line has no cells. Names that are not UTF-8 are kept as surrogate
-    escapes. Cells are as they are in the file; `unguarded` gives the text of one.
+    spreadsheets does. A blank line has no cells. Bytes that are not UTF-8 are kept as surrogate
+    escapes, for names of files; `require_text` refuses them elsewhere. Cells are as they are in the
+    file; `unguarded` gives the text of one.
     """
     with readable(path), open_regular(path) as file:
         check_size(file_size(file), file_size(file), str(path))
@@ -148,6 +152,19 @@ def _lines(path: Path, stream: Iterable[str]) -> Iterator[str]:
                 f"{path}: must be text, got NUL bytes; UTF-16 must start with a byte order mark"
             )
         yield line
+
+
+def require_text(path: Path, line: int, cells: Iterable[str]) -> None:
+    """Refuse cells that are not UTF-8; only names of files may hold other bytes."""
+    for cell in cells:
+        try:
+            cell.encode()
+        except UnicodeEncodeError as error:
+            stored = cell.encode(errors="surrogateescape")
+            raise InputError(
+                f"{path}: row {line}: must be UTF-8, got {shown(stored)}, in Windows-1252 "
+                f"{shown(stored.decode('cp1252', 'replace'))}; save the file as UTF-8"
+            ) from error
 
 
 def guarded(cell: str) -> str:
@@ -248,6 +265,7 @@ def _read_body(
         leads.append(unguarded(cells[layout.lead].strip()))
         values.append(_numbers(path, line, [cells[i] for i in layout.features], heads))
         if layout.label is not None:
+            require_text(path, line, [cells[layout.label]])
             labels.append(unguarded(cells[layout.label].strip()))
     return lines, leads, labels, values
 

@@ -11,8 +11,8 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg._label_arrays import means_unlabeled
 from enhg.exceptions import InputError
-from enhg.io.labels import means_unlabeled
 
 Kind: TypeAlias = Literal["name", "accept", "mark", "clear", "rename", "undo", "redo"]
 Origin: TypeAlias = Literal[

@@ -55,20 +55,29 @@ def next_steps(session: LabelingSession) -> dict[str, Any]:
     """The questions with the images that are like theirs, and labels that neighbors contradict.
 
     Beside a contradiction are the images with the same label, and with the other one, that it is
-    linked to most.
+    linked to most. Contradictions of copies come first, beside these; their number is None while
+    copies are not known.
     """
     snapshot = session.snapshot
     labels = snapshot.labels.tolist()
+    copies = snapshot.copies
+    pairs = copies or []
+    listed = {row for sides in pairs for side in sides for row in side}
+    others = [(row, code) for row, code in snapshot.contradictions if row not in listed]
     return {
         "version": snapshot.version,
         "questions": snapshot.questions,
         "alike": [snapshot.alike(row) for row in snapshot.questions],
         "hidden": snapshot.hidden,
-        "contradictions": snapshot.contradictions,
+        "contradictions": [*((own[0], labels[other[0]]) for own, other in pairs), *others],
         "linked": [
-            [snapshot.linked(row, labels[row]), snapshot.linked(row, code)]
-            for row, code in snapshot.contradictions
+            *pairs,
+            *(
+                (snapshot.linked(row, labels[row]), snapshot.linked(row, code))
+                for row, code in others
+            ),
         ],
+        "copies": None if copies is None else len(copies),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from enhg._optional import require
+from enhg.duplicates import DuplicateGroup, find_duplicates
 from enhg.exceptions import InputError
 from enhg.io import Samples
-from enhg.io._base import Skipped
+from enhg.io._base import Photos, Skipped
 from enhg.io._decoding import load_pillow, read_image, thumbnail_size, to_jpeg
 from enhg.io._listing import is_inside
 
@@ -76,6 +78,16 @@ class Pictures:
         if isinstance(read, Skipped):
             raise FileNotFoundError(f"{file}: {read.reason}")
         return read.value, "image/jpeg"
+
+    def copies(self) -> list[DuplicateGroup]:
+        """Groups of photographs that show the same picture, of those that are not gone."""
+        photos = self.samples.photos
+        if photos is None:
+            return []
+        rows = [row for row, thumbnail in enumerate(photos.thumbnails) if thumbnail]
+        columns: Any = (photos.files, photos.thumbnails, photos.digests, photos.sizes)
+        groups = find_duplicates(Photos(*([column[row] for row in rows] for column in columns)))
+        return [replace(group, members=tuple(rows[i] for i in group.members)) for group in groups]
 
     def _draw_png(self, row: int) -> bytes:
         """A row of pixels as PNG."""

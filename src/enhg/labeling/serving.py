@@ -60,11 +60,16 @@ def serve(
         serving = pool.submit(server.run, [listening])
         try:
             announce(address)
+            Thread(target=_find_copies, args=[session, pictures], daemon=True).start()
             if open_browser:  # a browser in the terminal returns when it is closed
                 Thread(target=webbrowser.open, args=[address], daemon=True).start()
             serving.result()
         finally:
             server.should_exit = True
+
+
+def _find_copies(session: LabelingSession, pictures: Pictures) -> None:
+    session.copies = pictures.copies()
 
 
 def open_port(port: int) -> socket.socket:

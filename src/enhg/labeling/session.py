@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from enhg._checkpoint import digest
+from enhg.duplicates import DuplicateGroup
 from enhg.exceptions import InputError
 from enhg.labeling.actions import MARKS, MAX_CLASSES, Action, Answers, normalize_class, timestamp
 from enhg.labeling.log import ActionLog
@@ -61,6 +62,8 @@ class LabelingSession:
     ----------
     options : dict of str to str
         Those that the log was started with.
+    copies : list of DuplicateGroup or None
+        Images that show the same picture; None while they are not known.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class LabelingSession:
         self.lock = RLock()  # of what stays the same
         self._acting = RLock()  # of the actions; taken first where both are
         self.spreading = Spreading(model.graph_)
+        self.copies: list[DuplicateGroup] | None = None
         self._log = _open_log(folder, self.names, {"classes": [], "given": [], "options": {}})
         try:
             first, *actions = self._log

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from enhg.duplicates import conflicting
 from enhg.labeling.actions import Answers
 from enhg.labeling.predictions import Predictions, find_contradictions, strongest_links
 from enhg.learning.queries import select_queries
@@ -114,6 +116,25 @@ class Snapshot:
         rows, classes = find_contradictions(self._session.links, self.labels, len(self.classes))
         pairs = zip(rows.tolist(), classes.tolist(), strict=True)
         return [(row, code) for row, code in pairs if not self.confirmed[row]]
+
+    @property
+    def copies(self) -> list[tuple[list[int], list[int]]] | None:
+        """Images whose copies have another label, with these copies; None while none are known.
+
+        The label of the first is rarest in its group. A label that was kept is not counted.
+        """
+        if (groups := self._session.copies) is None:
+            return None
+        names = np.where(self.confirmed, "", np.array([*self.classes, ""])[self.labels]).tolist()
+        pairs = []
+        for group in conflicting(groups, names):
+            sides = defaultdict(list)
+            for row in group.members:
+                sides[names[row]].append(row)
+            sides.pop("", None)
+            rarest, *_, most = sorted(sides.values(), key=len)
+            pairs.append((rarest, most))
+        return pairs
 
     def linked(self, row: int, code: int) -> list[int]:
         """The images of a class that another one is linked to most."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._checkpoint import Checkpoint, CheckpointLike, Computation
@@ -25,7 +24,7 @@ from enhg._npz import (
     saved_parameters,
 )
 from enhg._progress import Progress
-from enhg._protocol import is_graph
+from enhg._protocol import check_graph, is_graph
 from enhg._validation import (
     check_features,
     check_samples,
@@ -34,7 +33,7 @@ from enhg._validation import (
     validated,
 )
 from enhg.exceptions import InputError
-from enhg.structures._base import Structure
+from enhg.structures._base import NestedDefaults, Structure
 from enhg.structures._registry import SAVED_STRUCTURES
 from enhg.structures.elastic_net import ElasticNetHypergraph
 
@@ -76,6 +75,12 @@ class Prediction:
     labels: NDArray
     confidence: NDArray
     outlier_scores: NDArray
+
+
+class Learner(NestedDefaults):
+    """Base class, with `ElasticNetHypergraph` as the default structure."""
+
+    _defaults: ClassVar[dict[str, type[BaseEstimator]]] = {"structure": ElasticNetHypergraph}
 
 
 def validate_samples(learner: Any, X: ArrayLike, *, reset: bool = True) -> NDArray:
@@ -154,6 +159,7 @@ def _graph(structure: Any) -> Any:
             f"{structure!r}",
             parameter="structure",
         )
+    check_graph(graph, "structure")
     return graph
 
 
@@ -256,19 +262,26 @@ def attach(
 def if_attaching(method: _Method) -> _Method:
     """Make a method of a learner available only if its structure can attach new samples.
 
-    Before `fit` the parameter `structure` decides, afterwards the fitted structure.
+    Before `fit` the parameter `structure` decides, afterwards the fitted structure. It is as
+    scikit-learn's `available_if`, whose own message, which hides the reason, cannot be changed.
     """
-    return available_if(_require_attaching)(method)
+    return cast(_Method, _IfAttaching(method))
 
 
-def _require_attaching(learner: Any) -> bool:
-    structure = _unfrozen(getattr(learner, "structure_", learner.structure))
-    if structure is not None and not hasattr(structure, "attach"):
-        raise AttributeError(
-            "structure must be able to attach new samples, as ElasticNetHypergraph is, got "
-            f"{type(structure).__name__}"
-        )
-    return True
+class _IfAttaching:
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+
+    def __get__(self, learner: Any, owner: type) -> Callable[..., Any]:
+        if learner is not None:
+            structure = _unfrozen(getattr(learner, "structure_", learner.structure))
+            if structure is not None and not hasattr(structure, "attach"):
+                raise AttributeError(
+                    f"{self.method.__name__} needs a structure that can attach new samples, "
+                    f"{' or '.join(SAVED_STRUCTURES)}, got {type(structure).__name__}; use one of "
+                    "these, or fit to all samples at once"
+                )
+        return self.method.__get__(learner, owner)
 
 
 def _unfrozen(structure: Any) -> Any:

@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from enhg._label_arrays import complete_labels, is_unknown, label_array, missing_labels
+from enhg._label_arrays import is_unknown, label_array, means_unlabeled
 from enhg.exceptions import InputError
-
-_MISSING_OBJECTS = ("", "-1", -1)
 
 
 def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -32,6 +30,7 @@ def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArra
         raise InputError("requires y to be passed, but the target y is None", parameter="y")
     try:
         labels, missing = _parse(y)
+        _check_targets(labels[~missing])
         check_consistent_length(samples, labels)
     except (TypeError, ValueError) as error:
         raise InputError(str(error), parameter="y") from error
@@ -42,27 +41,20 @@ def check_labels(y: ArrayLike | None, samples: NDArray) -> tuple[NDArray, NDArra
     return classes, codes, np.flatnonzero(~missing)
 
 
-def check_true_labels(y: ArrayLike, n_samples: int, classes: NDArray) -> NDArray:
-    """Return labels of all samples as an array of one type; none may be missing.
+def check_true_labels(y: ArrayLike, n_samples: int, classes: NDArray) -> tuple[NDArray, NDArray]:
+    """Return labels of samples as an array of one type, and the mask of those that are given.
 
-    They are those that are missing in `fit`, unless they are one of its classes.
+    The others are those that are missing in `fit`, unless they are one of its classes.
     """
     try:
-        labels: NDArray = column_or_1d(complete_labels(y, "y"))
+        labels, missing = _parse(y, classes)
         if len(labels) != n_samples:
             raise InputError(
                 f"y must hold a label for each of {n_samples} samples, got {len(labels)}"
             )
-        if labels.dtype.kind == "O":
-            labels = _of_one_type(labels, np.zeros(n_samples, bool))
     except (TypeError, ValueError) as error:
         raise InputError(str(error), parameter="y") from error
-    known = classes.tolist()
-    markers = [marker for marker in _MISSING_OBJECTS if marker not in known]
-    missing = np.array([label in markers for label in labels.tolist()])
-    if count := np.count_nonzero(missing):
-        raise missing_labels("y", int(count))
-    return labels
+    return labels, ~missing
 
 
 def labels_of(classes: NDArray, codes: NDArray) -> NDArray:
@@ -87,22 +79,25 @@ def missing_marker(classes: NDArray) -> int | str | None:
     return "" if kind == "U" and "" not in classes else None
 
 
-def _parse(y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return y as a one-dimensional array of one type, and the mask of missing labels."""
+def _parse(y: ArrayLike, classes: NDArray | None = None) -> tuple[NDArray, NDArray]:
+    """Return y as a one-dimensional array of one type, and the mask of missing labels.
+
+    Known classes are labels, whatever they are.
+    """
     if isinstance(y, np.ma.MaskedArray):
         return _parse_masked(y)
-    labels: NDArray = column_or_1d(label_array(y, "y"), warn=True)
+    labels: NDArray = column_or_1d(label_array(y, "y"), warn=classes is None)
+    known = set() if classes is None else set(classes.tolist())
     if labels.dtype.kind == "O" and all(_is_either(label) for label in labels):
         labels = labels.astype(int)
-    if labels.dtype.kind == "O":
-        labels, missing = _parse_objects(labels)
-    elif labels.dtype.kind == "U":
-        missing = (labels == "") | (labels == "-1")
+    if labels.dtype.kind in "OU":
+        missing = np.array([_is_missing(label) and label not in known for label in labels], bool)
+        if labels.dtype.kind == "O":
+            labels = _of_one_type(labels, missing)
     elif labels.dtype.kind in "mM":
         missing = np.isnat(labels)
     else:
-        missing = _missing_numbers(labels)
-    _check_targets(labels[~missing])
+        missing = _missing_numbers(labels, classes)
     return labels, missing
 
 
@@ -111,7 +106,6 @@ def _parse_masked(y: np.ma.MaskedArray) -> tuple[NDArray, NDArray]:
     labels, missing = column_or_1d(y.data), column_or_1d(np.ma.getmaskarray(y))
     if labels.dtype.kind in "OT":
         labels = _of_one_type(labels.astype(object), missing)
-    _check_targets(labels[~missing])
     return labels, missing
 
 
@@ -126,11 +120,13 @@ def _check_targets(given: NDArray) -> None:
         check_classification_targets(given)
 
 
-def _missing_numbers(labels: NDArray) -> NDArray:
-    missing = labels == -1
+def _missing_numbers(labels: NDArray, classes: NDArray | None) -> NDArray:
+    missing = np.zeros(len(labels), bool)
+    if classes is None or -1 not in classes:
+        missing |= labels == -1
     if labels.dtype.kind == "f":
         missing |= np.isnan(labels)
-    if missing.any() and set(np.unique(labels)) == {-1, 1}:
+    if classes is None and missing.any() and set(np.unique(labels)) == {-1, 1}:
         warnings.warn(
             "the labels are only -1 and 1: these are taken as two classes with every sample "
             "labeled, not as one class and missing labels",
@@ -138,12 +134,6 @@ def _missing_numbers(labels: NDArray) -> NDArray:
         )
         return np.zeros(len(labels), bool)
     return missing
-
-
-def _parse_objects(y: NDArray) -> tuple[NDArray, NDArray]:
-    """Parse an array of strings or numbers, with None, NaN or NA among the missing labels."""
-    missing = np.array([_is_missing(label) for label in y])
-    return _of_one_type(y, missing), missing
 
 
 def _of_one_type(y: NDArray, missing: NDArray) -> NDArray:
@@ -171,4 +161,4 @@ def _is_either(label: Any) -> bool:
 
 
 def _is_missing(label: Any) -> bool:
-    return is_unknown(label) or label in _MISSING_OBJECTS
+    return means_unlabeled(label) if isinstance(label, str) else is_unknown(label) or label == -1

@@ -21,6 +21,7 @@ from enhg._validation import check_choice, check_fraction, check_rng, real_array
 from enhg.exceptions import Advised, InputError
 from enhg.learning._advice import connecting_advice
 from enhg.learning._base import (
+    Learner,
     Prediction,
     attach,
     finished_parts,
@@ -49,7 +50,7 @@ from enhg.learning.scores import boundary_scores
 from enhg.learning.spectral import Spectrum, eigenpairs_on, fragments, n_eigenvectors
 
 
-class HypergraphClassifier(ClassifierMixin, BaseEstimator):
+class HypergraphClassifier(ClassifierMixin, Learner):
     """Semi-supervised classification by propagation of labels over a hypergraph.
 
         F = (I − αΘ)⁻¹ Y
@@ -205,10 +206,11 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Labels. A missing label is −1 (also as text), an empty string, None, NaN or the NA of
-            pandas, also in columns of pandas and Polars. If y holds the numbers −1 and 1 only,
-            these are two classes and every sample is labeled; a warning says so. Of a masked array,
-            the masked labels are missing and all others are classes, whatever they are.
+            Labels. A missing label is −1, None, NaN or the NA of pandas, also in columns of pandas
+            and Polars, and as text one of those that files of labels have: an empty string, "-1",
+            "nan", "NA", "<NA>" or "?", in any case. If y holds the numbers −1 and 1 only, these are
+            two classes and every sample is labeled; a warning says so. Of a masked array, the
+            masked labels are missing and all others are classes, whatever they are.
         """
         self._check_parameters()
         samples = validate_samples(self, X)
@@ -323,26 +325,37 @@ class HypergraphClassifier(ClassifierMixin, BaseEstimator):
 
     @if_attaching
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy of `predict`; a sample without a label counts as wrong.
+        """Return the accuracy of `predict` on the labeled samples.
+
+        A labeled sample that no label of `fit` reaches counts as wrong.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            A label for every sample. Unlike in `fit`, no label may be missing.
+            Labels. Samples whose label is missing, as in `fit`, are left out; a class of `fit` is
+            never a missing label.
         sample_weight : array-like of shape (n_samples,), optional
-            Numbers of at least 0, one of them positive.
+            Numbers of at least 0, that of some labeled sample positive.
         """
         distributions = self.predict_proba(X)
-        truth = check_true_labels(y, len(distributions), self.classes_)
-        weights = _check_weights(sample_weight, len(distributions))
+        truth, given = check_true_labels(y, len(distributions), self.classes_)
+        weights = _check_weights(sample_weight, len(distributions)) * given
+        if not weights.any():
+            raise InputError(
+                f"y must hold the label of a sample, of positive weight, got {given.sum()} labels "
+                f"of {len(given)} samples",
+                parameter="y",
+            )
         counted = weights * (distributions.max(axis=1) > 0)
         if not counted.any():  # which scikit-learn refuses
             return 0.0
         labels = self.classes_[distributions.argmax(axis=1)]
         try:
-            require_comparable(truth, labels)
-            correct = accuracy_score(truth, labels, normalize=False, sample_weight=counted)
+            require_comparable(truth[given], labels)
+            correct = accuracy_score(
+                truth[given], labels[given], normalize=False, sample_weight=counted[given]
+            )
         except (TypeError, ValueError) as error:
             raise InputError(
                 "y must hold labels that can be compared with those of fit, of dtype "

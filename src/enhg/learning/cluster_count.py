@@ -88,7 +88,7 @@ class ClusterCount:
         if self.reliable and self.n_clusters == 1:
             return f"{text}; all samples are equal"
         if self.runner_up != self.n_clusters:  # otherwise no other number was scored
-            text += f", next best {self.runner_up}"
+            text += f", next peak {self.runner_up}"
         if self.n_clusters > 1 == self.by_eigengap == self.by_modularity:
             return f"{text}; no number of clusters stands out"
         text += f"; the eigenvalues alone give {self.by_eigengap}"
@@ -265,10 +265,10 @@ def _combine(eigenvalues: NDArray, plateaus: Plateaus, max_clusters: int | None)
 
 def large_components(graph: GraphLike) -> tuple[NDArray[np.bool_], int]:
     """Return the mask of components of at least √n/2 vertices, all if there is none; and their
-    number."""
+    number. Isolated vertices do not count."""
     count, component = graph.connected_components()
-    sizes = np.bincount(component, minlength=count)
-    large = sizes >= np.sqrt(graph.n_vertices) / 2
+    sizes = np.bincount(component, graph.vertex_degrees > 0, minlength=count)
+    large = sizes >= max(np.sqrt(graph.n_vertices) / 2, 1)
     kept = large[component]
     return (kept if kept.any() else np.ones_like(kept)), int(large.sum())
 

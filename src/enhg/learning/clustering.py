@@ -26,6 +26,7 @@ from enhg._protocol import GraphLike, is_graph
 from enhg._threads import one_thread_in_libraries
 from enhg._validation import check_choice, check_rng, check_whole
 from enhg.learning._base import (
+    Learner,
     Prediction,
     attach,
     finished_parts,
@@ -62,7 +63,7 @@ from enhg.preprocessing._arrays import first_equal, unit_length
 _EXPECTED_CLUSTERS = 30  # at most, of samples whose number of clusters is to be estimated
 
 
-class HypergraphClustering(ClusterMixin, BaseEstimator):
+class HypergraphClustering(ClusterMixin, Learner):
     """Clustering of the vertices of a hypergraph: spectral, or by modularity.
 
     In the paper, the samples are embedded by the eigenvectors of the largest eigenvalues of
@@ -93,11 +94,10 @@ class HypergraphClustering(ClusterMixin, BaseEstimator):
           only (an extension), which connect the most similar samples. It needs a hypergraph with
           hyperedges of several sizes, as `ElasticNetHypergraph` has by default;
         - "auto": all of them. Of the partitions whose modularity is within one standard error of
-          the largest, the most informative is kept (the
-          method, "Partitions"). It is then refined by linear discriminants
-          if this costs little modularity (see `refined_`). If `graph_` is a Graph with a dense
-          adjacency matrix, only the first two are tried;
-          "small_hyperedges" is left out if there are none.
+          the largest, the most informative is kept (the method, "Partitions"). It is then refined
+          by linear discriminants if this costs little modularity (see `refined_`). If `graph_` is a
+          Graph with a dense adjacency matrix, only the first two are tried; "small_hyperedges" is
+          left out if there are none.
     normalize_rows : bool, default=True
         Scale the rows of the embedding to unit length (an extension).
     n_init : int, default=30

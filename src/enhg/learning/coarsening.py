@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from enhg._protocol import GraphLike
-from enhg.graph import Graph
 from enhg.hypergraph import Hypergraph, membership_shares
 from enhg.learning.spectral import TOL, Spectrum
 from enhg.modularity import group_vertices, move_vertices
+from enhg.structures._base import symmetric_graph
 
 _MAX_VERTICES = 100_000  # graphs of more are coarsened
 # See `find_groups`.
@@ -56,7 +56,7 @@ class Coarsening:
             links = graph.clique_expansion()
             own = graph.vertex_degrees - links.sum(axis=1)
             between = sparse.csr_array(indicator @ (links + sparse.diags_array(own)) @ indicator.T)
-        return cls(graph, Graph((between + between.T) / 2), groups)
+        return cls(graph, symmetric_graph(between), groups)
 
     @property
     def eigenvector_tol(self) -> float:
@@ -146,8 +146,9 @@ def _links_across(graph: GraphLike, labels: NDArray) -> tuple[sparse.csr_array, 
     to_clusters = sparse.csr_array(shares @ (members @ clusters))
     is_own = to_clusters.indices == np.repeat(labels, np.diff(to_clusters.indptr))
     own, others = to_clusters.data[is_own], np.where(is_own, 0, to_clusters.data)
-    largest = np.maximum.reduceat(others, to_clusters.indptr[:-1])
-    boundary = np.flatnonzero(largest > _BOUNDARY * own)
+    linked = np.flatnonzero(np.diff(to_clusters.indptr))
+    largest = np.maximum.reduceat(others, to_clusters.indptr[linked])
+    boundary = linked[largest > _BOUNDARY * own]
     rows = sparse.csr_array(shares[boundary] @ members)
     counts = np.zeros(n, rows.indptr.dtype)
     counts[boundary] = np.diff(rows.indptr)

@@ -90,8 +90,9 @@ def poisson(graph: GraphLike, Y: NDArray, *, tol: float = 1e-8) -> NDArray:
            [-0.75,  0.75]])
     """
     count, component = graph.connected_components()
-    roots = np.sqrt(graph.vertex_degrees)[:, None]
-    volumes = np.bincount(component, graph.vertex_degrees, minlength=count)[:, None]
+    degrees = np.where(graph.vertex_degrees > 0, graph.vertex_degrees, 1.0)  # U is 0 if isolated
+    roots = np.sqrt(degrees)[:, None]
+    volumes = np.bincount(component, degrees, minlength=count)[:, None]
     theta = graph.theta
 
     def project(V: NDArray) -> NDArray:

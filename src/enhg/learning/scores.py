@@ -45,9 +45,9 @@ def boundary_scores(graph: GraphLike, codes: NDArray, n_groups: int) -> NDArray:
     array([0.  , 0.25, 0.5 ])
     """
     roots = np.sqrt(graph.vertex_degrees)
-    inside = np.zeros(len(codes))
+    inside = np.ones(len(codes))  # of isolated vertices
     for code in range(n_groups):
-        own = codes == code
+        own = (codes == code) & (roots > 0)
         inside[own] = (graph.theta @ np.where(own, roots, 0.0))[own] / roots[own]
     return np.clip(1 - inside, 0, 1)
 

@@ -184,12 +184,13 @@ def n_eigenvectors(n_clusters: int) -> int:
 def fragments(graph: GraphLike, n_clusters: int) -> NDArray[np.bool_]:
     """Return the mask of the vertices in connected components that are too small for a cluster.
 
-    These are components of fewer than 0.1·n/k vertices, for n vertices and k clusters, and single
-    vertices if there are more components than clusters.
+    These are components of fewer than 0.1·n/k vertices, for n vertices and k clusters, vertices of
+    degree 0, and single vertices if there are more components than clusters.
     """
     count, component = graph.connected_components()
     sizes = np.bincount(component, minlength=count)[component]
     small = sizes < _MIN_CLUSTER_FRACTION * len(sizes) / n_clusters
+    small |= graph.vertex_degrees == 0
     return small | (sizes == 1) if count > n_clusters else small
 
 
@@ -223,16 +224,20 @@ def eigenpairs_on(
 
 
 def _component_vectors(graph: GraphLike) -> sparse.csc_array:
-    """Return √d on each component, of unit length, the component of most vertices first."""
-    count, labels = graph.connected_components()
+    """Return √d on each component, of unit length, the component of most vertices first.
+
+    There is none on isolated vertices.
+    """
+    linked = np.flatnonzero(graph.vertex_degrees)
+    degrees = graph.vertex_degrees[linked]
+    components, labels = np.unique(graph.connected_components()[1][linked], return_inverse=True)
+    count = len(components)
     order = np.argsort(-np.bincount(labels, minlength=count), kind="stable")
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
-    volumes = np.bincount(labels, graph.vertex_degrees, minlength=count)
-    entries = np.sqrt(graph.vertex_degrees / volumes[labels])
-    return sparse.csc_array(
-        (entries, (np.arange(len(labels)), rank[labels])), shape=(len(labels), count)
-    )
+    volumes = np.bincount(labels, degrees, minlength=count)
+    entries = np.sqrt(degrees / volumes[labels])
+    return sparse.csc_array((entries, (linked, rank[labels])), shape=(graph.n_vertices, count))
 
 
 class _Deflation:

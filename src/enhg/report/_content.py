@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import enhg
+from enhg.duplicates import conflicting
 from enhg.io import Samples
 from enhg.learning.cluster_count import ClusterCount
 from enhg.plotting._drawing import COLORS
@@ -29,9 +30,7 @@ _MOST_EIGENVALUES = 80
 _SCORE_NAMES = {"ac": "AC", "nmi": "NMI", "accuracy": "accuracy"}
 
 
-def run_content(
-    run: Run, summary: Sequence[tuple[str, str]], command: str, feature_choice: str
-) -> dict[str, object]:
+def run_content(run: Run, summary: Sequence[tuple[str, str]], command: str) -> dict[str, object]:
     """Version, command, times, warnings and scores of the run."""
     scores = {} if run.scores is None else vars(run.scores)
     named = [[name, scores.get(key)] for key, name in _SCORE_NAMES.items()]
@@ -40,7 +39,6 @@ def run_content(
         "run": run.kind,
         "source": shown(run.input.source),
         "command": shown(command),
-        "featureChoice": shown(feature_choice),
         "stages": [[name, float(seconds)] for name, seconds in run.stages],
         "warnings": [shown(text) for text in run.warnings],
         "summary": [[shown(name), shown(text)] for name, text in summary],
@@ -58,12 +56,10 @@ def sample_content(
     pictures: Pictures | None,
     samples: Samples,
     structure: ElasticNetHypergraph | None,
-    duplicates: Sequence[Sequence[int]],
 ) -> dict[str, object]:
     """Groups, samples and pictures of the page."""
     eigenvalues = results.eigenvalues
     position, rows, photos = selection.position, selection.rows.tolist(), samples.photos
-    copies = [_on_page(position[list(group)]) for group in duplicates]
     return {
         "kind": results.run.grouping,
         "total": len(results.group),
@@ -74,6 +70,7 @@ def sample_content(
         "features": samples.X.shape[1],
         "colors": COLORS,
         "groups": _groups(results),
+        "byFolder": results.by_folder,
         "trueClasses": [shown(name) for name in results.true_classes],
         "samples": _columns(results, selection),
         "edges": None if structure is None else _edges(selection, structure),
@@ -82,7 +79,7 @@ def sample_content(
         "eigenvalues": None if eigenvalues is None else _numbers(eigenvalues[:_MOST_EIGENVALUES]),
         "estimate": _estimate(results.estimate),
         "suggestions": _on_page(position[results.suggested]),
-        "duplicates": [group for group in copies if len(group) > 1],
+        "duplicates": _duplicates(results, position),
         "skipped": [[shown(image.name), shown(image.reason)] for image in samples.skipped],
         "ignored": samples.n_ignored,
     }
@@ -115,17 +112,35 @@ def _on_page(positions: NDArray) -> list[int]:
     return positions[positions >= 0].tolist()
 
 
+def _duplicates(results: Results, position: NDArray) -> list[dict[str, object]]:
+    """Groups of copies: [position, similarity, class name] of the members on the page."""
+    names = [shown(name) for name in results.class_names]
+    conflicts = {group.members for group in conflicting(results.run.duplicates, names)}
+    groups = []
+    for group in results.run.duplicates:
+        members = [
+            [int(position[row]), similarity, names[row]]
+            for row, similarity in zip(group.members, group.similarities, strict=True)
+            if position[row] >= 0
+        ]
+        if len(members) > 1:
+            groups.append({"members": members, "conflict": group.members in conflicts})
+    return groups
+
+
 def _groups(results: Results) -> list[dict[str, Any]]:
-    """Name, size, number of given labels and most frequent true class of every group."""
+    """Name, size, median confidence, given labels and most frequent true class of every group."""
     groups = []
     for code, name in enumerate(results.names):
         inside = results.group == code
         truth = results.truth[inside & (results.truth >= 0)]
         counts = np.bincount(truth, minlength=1)
+        confidence = results.columns.confidence[inside]
         groups.append(
             {
                 "name": shown(name),
                 "count": int(inside.sum()),
+                "confidence": float(np.median(confidence)) if len(confidence) else 0.0,
                 "given": int((inside & results.given).sum()),
                 "truth": int(counts.argmax()) if len(truth) else -1,
                 "purity": float(counts.max() / len(truth)) if len(truth) else 0.0,

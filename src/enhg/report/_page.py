@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 from scipy import sparse
@@ -41,8 +43,7 @@ def write_report(
     *,
     summary: Sequence[tuple[str, str]],
     command: str,
-    feature_choice: str = "",
-    duplicates: Sequence[Sequence[int]] = (),
+    out: Path | None = None,
 ) -> None:
     """Write the report of a run as one HTML file, whole or not at all.
 
@@ -66,21 +67,23 @@ def write_report(
         Lines of the summary.
     command : str
         The command line of the run.
-    feature_choice : str, optional
-        Sentence that says which features were used and why.
-    duplicates : sequence of sequences of int, optional
-        Groups of copies and near-copies, as rows of the samples.
+    out : Path, optional
+        The folder that the page will be moved to, from which its links lead to the images; that of
+        `path` by default.
     """
     saved = model if isinstance(model, SavedModel) else None
     learner = None if run.kind == "predict" or isinstance(model, SavedModel) else model
     structure = None if learner is None else fitted_structure(learner)
     results = make_results(run, samples, learner)
-    selection = _selected(results, samples, structure, duplicates)
+    selection = _selected(results, samples, structure)
     pictures = _pictures(samples, structure, selection)
     fitted = None if saved is None else find_fitted(saved, samples, selection.pictured)
-    data = run_content(run, summary, command, feature_choice)
-    data |= sample_content(results, selection, pictures, samples, structure, duplicates)
+    data = run_content(run, summary, command)
+    data |= sample_content(results, selection, pictures, samples, structure)
     data["fitted"] = None if fitted is None else fitted_content(fitted, results)
+    if samples.photos is not None:
+        files, folder = samples.photos.files, path.parent if out is None else out
+        data["originals"] = [_url(files[row], folder) for row in selection.pictured]
     page = _filled(shown(f"enhg: {samples.source.name}"), data, _sheets(pictures, fitted))
     if samples.photos is not None:
         thumbnails = {row: samples.photos.thumbnails[row] for row in selection.pictured.tolist()}
@@ -93,14 +96,12 @@ def write_report(
 
 
 def _selected(
-    results: Results,
-    samples: Samples,
-    structure: ElasticNetHypergraph | None,
-    duplicates: Sequence[Sequence[int]],
+    results: Results, samples: Samples, structure: ElasticNetHypergraph | None
 ) -> Selection:
     n = len(samples.X)
     members = sparse.csr_array((n, n)) if structure is None else structure.member_coefficients_
-    copies = np.fromiter(chain.from_iterable(duplicates), dtype=int)
+    groups = (group.members for group in results.run.duplicates)
+    copies = np.fromiter(chain.from_iterable(groups), dtype=int)
     wanted = np.concatenate([results.suggested, copies])
     return select(results, members, wanted, photographs=samples.photos is not None)
 
@@ -129,6 +130,15 @@ def _write_thumbnails(folder: Path, prefix: str, thumbnails: Mapping[int, bytes]
         folder.mkdir(exist_ok=True)
     for row, thumbnail in thumbnails.items():
         (folder / f"{prefix}{thumbnail_file(row)}").write_bytes(thumbnail)
+
+
+def _url(file: Path, folder: Path) -> str:
+    """The URL of a file for a page in a folder: relative, but for another drive of Windows."""
+    try:
+        path = os.path.relpath(file, folder)
+    except ValueError:
+        return file.absolute().as_uri()
+    return quote(os.fsencode(Path(path).as_posix()))
 
 
 def _filled(title: str, data: dict[str, object], sheets: dict[str, str]) -> str:

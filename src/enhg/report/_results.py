@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +33,14 @@ class Results:
     truth : ndarray of int
         Index into `true_classes`, −1 where the true class is not known.
     true_classes : list of str
+    by_folder : bool
+        Whether they are sub-folders, since no true classes are known.
     fragment : ndarray of int
         Size of a sample's component where that is too small for a group, 0 elsewhere.
     points : ndarray of shape (n_samples, n_dimensions) or None
         Embedding that the map is drawn from; None for new samples.
     eigenvalues : ndarray or None
-        Of Θ, in decreasing order; None for new samples.
+        Of Θ, in decreasing order; None for classes and for new samples.
     estimate : ClusterCount or None
     """
 
@@ -47,6 +50,7 @@ class Results:
     alternative: NDArray
     truth: NDArray
     true_classes: list[str]
+    by_folder: bool
     fragment: NDArray
     points: NDArray | None
     eigenvalues: NDArray | None
@@ -70,6 +74,14 @@ class Results:
         given = self.run.samples.given
         return np.zeros(len(self.group), bool) if given is None else given
 
+    @property
+    def class_names(self) -> list[str]:
+        """Given labels, if there are any, else true classes or sub-folders; "" for none."""
+        codes, names = self.truth, self.true_classes
+        if self.given.any():
+            codes, names = np.where(self.given, self.group, -1), self.names
+        return [names[code] if code >= 0 else "" for code in codes]
+
 
 def make_results(run: Run, samples: Samples, model: Model | None) -> Results:
     """Group the samples of a run.
@@ -84,16 +96,17 @@ def make_results(run: Run, samples: Samples, model: Model | None) -> Results:
     labels = label_texts(run.samples.labels)
     names = natural_order({*(group.name for group in run.groups), *labels})
     group = _codes(labels, names)
-    texts = [""] * len(labels) if samples.labels is None else label_texts(samples.labels)
+    truth = samples.labels
+    texts = _sub_folders(run, samples) if truth is None else label_texts(truth)
     true_classes = natural_order(set(texts) - {""})
-    alternative, points, estimate = np.full(len(labels), -1), None, None
+    alternative, points, eigenvalues, estimate = np.full(len(labels), -1), None, None, None
     if isinstance(model, HypergraphClassifier):
         n_classes = len(model.classes_)
         alternative = _alternative_class(model, group, _codes(label_texts(model.classes_), names))
         points = embed(model.spectrum_, n_classes, "equal")
     elif model is not None:
         alternative, points = _alternative_cluster(model), model.embedding_
-        estimate = model.cluster_count_
+        eigenvalues, estimate = model.spectrum_.eigenvalues, model.cluster_count_
     return Results(
         run=run,
         names=names,
@@ -101,9 +114,10 @@ def make_results(run: Run, samples: Samples, model: Model | None) -> Results:
         alternative=alternative,
         truth=_codes(texts, true_classes),
         true_classes=true_classes,
+        by_folder=truth is None,
         fragment=np.zeros(len(labels), int) if model is None else _fragment_sizes(model),
         points=points,
-        eigenvalues=None if model is None else model.spectrum_.eigenvalues,
+        eigenvalues=eigenvalues,
         estimate=estimate,
     )
 
@@ -115,6 +129,22 @@ def natural_order(names: set[str]) -> list[str]:
     ['face 9', 'face 10', '']
     """
     return sorted(names, key=lambda name: (name == "", natural_key(name)))
+
+
+def _sub_folders(run: Run, samples: Samples) -> list[str]:
+    """The first folders in the names of photographs that are not the same for all.
+
+    "" for the photographs in none, for those with a given label, and for all if there are not two.
+    """
+    given = run.samples.given
+    paths = [name.split("/")[:-1] for name in samples.names]
+    free = [at for at in range(len(paths)) if given is None or not given[at]]
+    levels = zip(*(paths[at] for at in free), strict=False)
+    depth = len([*takewhile(lambda folders: len({*folders}) == 1, levels)])
+    folders = [""] * len(paths)
+    for at in free if samples.photos is not None else ():
+        folders[at] = "".join(paths[at][depth : depth + 1])
+    return folders if len({*folders} - {""}) > 1 else [""] * len(paths)
 
 
 def _codes(texts: Sequence[str], names: Sequence[str]) -> NDArray:

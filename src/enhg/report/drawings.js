@@ -1,6 +1,6 @@
 // --- confusion ------------------------------------------------------------------------------------
 
-const MOST_WRITTEN = 24; // rows and columns of a table with numbers
+const MOST_WRITTEN = 600; // cells of a table with numbers
 const confusion = {
   start() {
     if (!data.confusion) {
@@ -8,11 +8,12 @@ const confusion = {
       return;
     }
     const { rows, columns } = data.confusion;
+    document.querySelector("#confusion h2").textContent = `Compared with the ${truthNouns}`;
     document.querySelector("#confusion .about").textContent =
-      `Number of ${noun}s of each true class (row) in each ${groupNoun} (column)` +
-      (clustered ? ", each cluster below the class that it matches best." : ", without those whose label was given.") +
+      `Number of ${noun}s of each ${truthNoun} (row) in each ${groupNoun} (column)` +
+      (clustered ? `, each cluster below the ${truthNoun} that it matches best.` : ", without those whose label was given.") +
       " Choose a number to see them.";
-    const written = Math.max(rows.length, columns.length) <= MOST_WRITTEN;
+    const written = rows.length * columns.length <= MOST_WRITTEN;
     $("table").append(written ? this.table() : this.canvas());
     this.show(...this.worst());
   },
@@ -39,7 +40,7 @@ const confusion = {
     const head = make("tr", {}, make("td"), ...columns.map((at) => make("th", { scope: "col" }, short(at))));
     const lines = rows.map((truth, r) => make("tr", {}, make("th", { scope: "row", title: data.trueClasses[truth] }, data.trueClasses[truth]),
       ...columns.map((group, c) => make("td", {}, this.button(table[r][c], r, c)))));
-    return make("table", {}, make("caption", {}, `Rows: true classes. Columns: ${clustered ? "clusters" : "predicted classes"}.`),
+    return make("table", {}, make("caption", {}, `Rows: ${truthNouns}. Columns: ${clustered ? "clusters" : "predicted classes"}.`),
       make("thead", {}, head), make("tbody", {}, ...lines));
   },
 
@@ -81,8 +82,8 @@ const confusion = {
     const canvas = make("canvas", { width: side * columns.length, height: side * rows.length });
     canvas.style.width = `${canvas.width}px`;
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Confusion of ${rows.length} true classes with ${columns.length} groups`);
-    const description = make("p", { className: "about" }, `Rows: true classes. Columns: ${groupNouns}. Point at a cell.`);
+    canvas.setAttribute("aria-label", `Confusion of ${counted(rows.length, truthNoun)} with ${counted(columns.length, groupNoun)}`);
+    const description = make("p", { className: "about" }, `Rows: ${truthNouns}. Columns: ${groupNouns}. Point at a cell.`);
     const cell = (event) => [Math.floor(event.offsetY / side), Math.floor(event.offsetX / side)];
     const inside = ([r, c]) => r >= 0 && c >= 0 && table[r]?.[c] > 0;
     canvas.addEventListener("pointermove", (event) => {
@@ -92,7 +93,7 @@ const confusion = {
     this.paint = () => {
       const brush = canvas.getContext("2d");
       brush.clearRect(0, 0, canvas.width, canvas.height);
-      brush.fillStyle = getComputedStyle(document.querySelector(".kicker")).color;
+      brush.fillStyle = getComputedStyle($("theme")).color;
       table.forEach((counts, r) => counts.forEach((count, c) => {
         brush.globalAlpha = count ? 0.12 + 0.88 * this.share(r, c) : 0;
         brush.fillRect(c * side, r * side, side - 1, side - 1);
@@ -110,22 +111,17 @@ const confusion = {
 const charts = {
   start() {
     const { estimate } = data;
-    if (!data.eigenvalues) { // new samples are in the groups of the model
-      $("count").remove();
-      return;
-    }
+    if (!data.eigenvalues) return void $("count").remove(); // the number is that of the labels, or of the model
     const used = namedGroups().length;
     const text = [];
-    if (!clustered) text.push("The classes are those of the given labels.");
-    else if (!estimate) text.push(`The number of clusters, ${used}, was given; no estimate was made.`);
+    if (!estimate) text.push(`The number of clusters, ${used}, was given; no estimate was made.`);
     else {
       const compared = estimate.runnerUp !== estimate.nClusters; // with another number
       text.push(`The estimate is ${counted(estimate.nClusters, "cluster")}` +
-        (compared ? `; the next best number is ${estimate.runnerUp}.` : "."),
+        (compared ? `; the next peak of the scores is at ${estimate.runnerUp}.` : "."),
         estimate.reliable ? "The estimate is reliable." : `The estimate is not reliable${compared ? ": compare both." : "."}`);
       if (estimate.nClusters !== used) text.push(`${used} clusters were made.`);
     }
-    document.querySelector("#count h2").textContent = `Number of ${groupNouns}`;
     document.querySelector("#count .about").textContent = text.join(" ");
     if (!estimate) {
       $("scores").remove();
@@ -168,7 +164,7 @@ const charts = {
       const end = at > width - 110;
       svg.append(draw("line", { class: "mark", x1: at, x2: at, y1: 4, y2: height - bottom }),
         draw("text", { class: "strong", x: at + (end ? -8 : 8), y: 16, "text-anchor": end ? "end" : "start" },
-          counted(used, groupNoun)));
+          counted(used, "cluster")));
     }
     svg.append(draw("polyline", { class: "line", points: known.map(([k, value]) => `${x(k)},${y(value)}`).join(" ") }));
     for (const [k, value] of known) {

@@ -1,7 +1,8 @@
 // --- sheets of the groups ------------------------------------------------------------------------
 
-const MANY_GROUPS = 20; // groups above which sheets are short
-const [HEAD, ROW] = [17, 202]; // heights of the head of a sheet and of a row of photographs
+const MANY_GROUPS = 20; // groups above which sheets are short and beside each other
+const FEWEST = photos ? 6 : data.groups.length > MANY_GROUPS ? 8 : 24; // pictures in a closed sheet
+const [HEAD, ROW] = [18, 185]; // heights of the head of a sheet and of a row of photographs
 const PER_PAGE = photos ? 96 : 600;
 
 const sheets = {
@@ -14,22 +15,22 @@ const sheets = {
     for (const ids of this.ids) ids.sort((a, b) => samples.confidence[b] - samples.confidence[a]);
     document.querySelector("#groups h2").textContent = clustered ? "Clusters" : "Classes";
     const marked = range(data.pictured).some(isWrong);
-    document.querySelector("#groups .about").textContent =
-      `${Nouns} of the highest confidence come first, those of the lowest last. Choose one to see more about it` +
-      (data.edges || data.fitted ? ` and ${noun}s similar to it.` : ".") + STRIPES +
+    $("order").textContent = `The highest confidence comes first, the lowest last. Choose ${shaped ? "an" : "a"} ${noun} ` +
+      `to see ${data.edges || data.fitted ? "similar ones" : "more about it"}.${STRIPES}` +
       (marked ? ` Underlined: its true class differs from that of ${clustered ? "most of the cluster" : "the class"}.` : "");
     $("sheets").classList.toggle("many", data.groups.length > MANY_GROUPS);
     $("sheets").append(...data.groups.map((_, group) => this.sheet(group)));
   },
 
   sheet(group) {
-    const { count, given, truth, purity } = data.groups[group];
+    const { count, confidence, given, truth, purity } = data.groups[group];
     const here = this.ids[group].length;
-    const parts = [counted(count, noun)];
+    const parts = [`${counted(count, noun)}, ${percent(count / data.total)}`];
     if (here < count) parts.push(`${number(here)} on this page`);
     if (given) parts.push(`${number(given)} given`);
     if (truth >= 0) parts.push(`${purity === 1 ? "all" : "mostly"} ${data.trueClasses[truth]}` +
       (purity === 1 ? "" : `, ${percent(purity)}`));
+    if (count) parts.push(`median confidence ${percent(confidence)}`);
     const toggle = make("button", { type: "button", className: "quiet", hidden: true });
     toggle.addEventListener("click", () => {
       if (!this.open.delete(group)) this.open.add(group);
@@ -54,8 +55,7 @@ const sheets = {
     const home = $(`group-${group}`).lastElementChild;
     const toggle = $(`group-${group}`).querySelector("header button");
     const ids = this.ids[group];
-    const narrow = this.across < (photos ? 4 : 8);
-    const lines = (data.groups.length > MANY_GROUPS ? 1 : 2) + (narrow ? 1 : 0);
+    const lines = Math.ceil(FEWEST / this.across);
     const most = lines * this.across;
     const opened = this.open.has(group);
     // The height of a sheet that is not drawn yet: links to later sections arrive at their place.

@@ -21,7 +21,7 @@ const map = {
       `Map of ${samples.name.length} ${noun}s. Arrow keys go from point to point, Enter opens one.`);
     this.canvas.setAttribute("role", "application");
     const ways = [["group", clustered ? "Cluster" : "Class"]];
-    if (data.trueClasses.length) ways.push(["truth", "True class"]);
+    if (data.trueClasses.length) ways.push(["truth", capital(truthNoun)]);
     ways.push(["confidence", "Confidence"]);
     for (const [way, text] of ways) {
       const button = make("button", { type: "button" }, text);
@@ -86,7 +86,7 @@ const map = {
   resize() {
     if (!samples.x) return;
     const side = this.canvas.clientWidth;
-    const height = Math.min(side, Math.max(420, Math.round(0.8 * innerHeight)));
+    const height = Math.round(Math.min(1.3 * side, Math.max(420, 0.8 * innerHeight)));
     const ratio = devicePixelRatio || 1;
     if (side === this.width && height === this.height && ratio === this.ratio) return;
     this.hover(-1);

@@ -10,6 +10,7 @@ const noun = shaped ? "image" : "sample";
 const Nouns = shaped ? "Images" : "Samples";
 const groupNoun = clustered ? "cluster" : "class";
 const groupNouns = clustered ? "clusters" : "classes";
+const [truthNoun, truthNouns] = data.byFolder ? ["sub-folder", "sub-folders"] : ["true class", "true classes"];
 
 const score = (value) => value.toFixed(2);
 const signed = (z) => `${z < 0 ? "−" : "+"}${Math.abs(z).toFixed(3)}`;
@@ -23,6 +24,7 @@ const dot = (at) => {
 
 const short = (group) => data.groups[group].name || "no label";
 const groupName = (group) => `${clustered ? "Cluster" : "Class"} ${short(group)}`;
+const capital = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 const inSentence = (text) => text.replace(/^C/, "c");
 const trueClass = (i) => (samples.truth[i] < 0 ? "" : data.trueClasses[samples.truth[i]]);
 const hasPicture = (i) => i < data.pictured;
@@ -30,7 +32,7 @@ const namedGroups = () => data.groups.filter((group) => group.name !== "");
 
 /** Whether the true class differs from that of most of the cluster, or from the class. */
 function isWrong(i) {
-  if (samples.truth[i] < 0) return false;
+  if (samples.truth[i] < 0 || data.byFolder) return false;
   const group = data.groups[samples.group[i]];
   return clustered ? samples.truth[i] !== group.truth : trueClass(i) !== group.name;
 }
@@ -53,7 +55,7 @@ function describe(i) {
   return `${samples.name[i]}, ${inSentence(groupName(samples.group[i]))}, confidence ${percent(samples.confidence[i])}`;
 }
 
-// --- results -----------------------------------------------------------------------------------
+// --- title and summary -----------------------------------------------------------------------------------
 
 const KINDS = { cluster: "Clustering", classify: "Classification", predict: "Prediction" };
 
@@ -62,11 +64,8 @@ function showResults() {
   const size = photos ? "" : shaped ? ` of ${data.shape.slice(0, 2).join("×")} pixels`
     : ` of ${counted(data.features, "feature")}`;
   $("title").textContent = name;
-  $("kicker").textContent = KINDS[data.run];
-  $("lead").textContent = `${counted(data.total, noun)}${size} in ` +
-    (clustered ? counted(namedGroups().length, "cluster") : counted(namedGroups().length, "class"));
-  $("feature-choice").hidden = !data.featureChoice;
-  $("feature-choice").textContent = data.featureChoice;
+  $("lead").textContent =
+    `${KINDS[data.run]}: ${counted(data.total, noun)}${size} in ${counted(namedGroups().length, groupNoun)}`;
   if (data.pictured < data.total) {
     const listed = samples.name.length;
     $("sampling").hidden = false;
@@ -76,7 +75,6 @@ function showResults() {
       `Counts are of all ${number(data.total)}` +
       (data.edges ? `; the map shows ${listed < data.total ? number(listed) : "all"} of them.` : ".");
   }
-  showFigures();
   $("warnings").hidden = !data.warnings.length;
   $("warnings").append(...data.warnings.map((text) => make("li", {}, make("b", {}, "Warning "), text)));
   showRows($("summary"), data.summary);
@@ -86,22 +84,6 @@ function showResults() {
   $("footer").textContent = `Written by enhg ${data.version}. ` + (photos
     ? "Keep the folder thumbnails beside this file; nothing else is loaded."
     : "This file is complete; nothing else is loaded.");
-}
-
-function showFigures() {
-  const figure = (value, text, link = null) => $("figures").append(make("div", {}, make("dt", {}, text),
-    make("dd", {}, link && value !== "0" ? make("a", { href: link }, value) : value)));
-  figure(number(data.total), data.total === 1 ? noun : `${noun}s`);
-  figure(number(namedGroups().length), namedGroups().length === 1 ? groupNoun : groupNouns, "#groups");
-  for (const [kind, value] of data.scores) {
-    if (kind === "NMI") continue;
-    figure(percent(value), `in the right ${groupNoun}`, "#confusion");
-  }
-  figure(number(data.lowConfidence), "to check", "#review");
-  figure(number(data.outliers), "unusual", "#outliers-title");
-  if (data.duplicates.length) figure(number(data.duplicates.length),
-    data.duplicates.length === 1 ? "group of copies" : "groups of copies", "#duplicates");
-  if (data.skipped.length) figure(number(data.skipped.length), "not read", "#skipped");
 }
 
 /** Figures in technical terms. */

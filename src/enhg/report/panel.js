@@ -4,13 +4,14 @@ const panel = {
   element: $("panel"),
   chosen: -1,
   list: null,
-  origin: null,
+  origin: null, // what was clicked, of the sample `first`
+  first: -1,
   past: [],
   detailed: false, // whether the details are open
 
   open(i, list, origin) {
     if (this.element.contains(origin)) this.past.push([this.chosen, this.list]);
-    else [this.origin, this.past] = [origin, []];
+    else [this.origin, this.first, this.past] = [origin, i, []];
     this.show(i, list ?? { ids: [i], title: "" });
   },
 
@@ -23,18 +24,23 @@ const panel = {
     this.mark();
   },
 
-  /** Open or close the panel; the element that was clicked keeps its place on the screen. */
+  /** Open or close the panel; what was clicked keeps its height on the screen. */
   toggle(shown) {
-    const before = this.origin.getBoundingClientRect().top;
+    const before = this.height();
     this.element.hidden = !shown;
     root.classList.toggle("open", shown);
     resize();
-    if (!this.origin.isConnected) { // the sheets were filled again
-      const { sample } = this.origin.dataset;
-      this.origin = document.querySelector(`main [data-sample="${sample}"]`) ?? map.canvas;
+    scrollBy({ top: this.height() - before, behavior: "instant" });
+  },
+
+  /** Height on the screen of what was clicked: of a button, or of a point of the map. */
+  height() {
+    if (!this.origin.isConnected) { // its sheet was filled again, perhaps without it
+      this.origin = document.querySelector(`#sheets [data-sample="${this.first}"]`)
+        ?? document.querySelector(`#group-${samples.group[this.first]} .more`);
     }
-    const moved = this.origin.getBoundingClientRect().top - before;
-    if (this.origin.dataset.sample) scrollBy({ top: moved, behavior: "instant" });
+    const { top } = this.origin.getBoundingClientRect();
+    return this.origin === map.canvas ? top + map.y[this.first] : top;
   },
 
   step(by) {
@@ -95,17 +101,17 @@ const panel = {
     const other = samples.alternative[i];
     const facts = factList();
     facts.add(clustered ? "Cluster" : "Class", [dot(group), short(group)]);
-    if (samples.truth[i] >= 0) facts.add("True class", trueClass(i) + (isWrong(i) ? " (differs)" : ""));
+    if (samples.truth[i] >= 0) facts.add(capital(truthNoun), trueClass(i) + (isWrong(i) ? " (differs)" : ""));
     if (!clustered && !predicted) facts.add("Label", samples.given[i] ? "given" : "predicted");
     facts.add("Confidence", percent(samples.confidence[i]), samples.confidence[i]);
     if (other >= 0 && samples.lowConfidence[i]) facts.add("Could also be", [dot(other), short(other)]);
     facts.add("Unusual", samples.isOutlier[i] ? "yes" : "no", samples.outlier[i]);
-    if (photos) facts.add("Size", `${data.sizes[2 * i]}×${data.sizes[2 * i + 1]} pixels`);
-    const large = picture(i, photos ? 240 : shaped ? 168 : 340);
+    const large = picture(i, photos ? THUMBNAIL : shaped ? 168 : 340);
     large.setAttribute("role", "img");
     large.setAttribute("aria-label", samples.name[i]);
+    if (photos) facts.add("Original", toOriginal(i, `${data.sizes[2 * i]}×${data.sizes[2 * i + 1]} pixels`));
     const wide = !photos && (!shaped || data.tiles.size[1] > 1.6 * data.tiles.size[0]);
-    return make("div", { className: wide ? "first stacked" : "first" }, large, facts.element);
+    return make("div", { className: wide ? "first stacked" : "first" }, photos ? toOriginal(i, large) : large, facts.element);
   },
 
   /** Members of the hyperedge with positive coefficients, and the nearest by their features. */
@@ -193,12 +199,12 @@ const panel = {
   },
 };
 
+/** A link to the file of a photograph, at full size, around `inside`. */
+const toOriginal = (i, inside) => make("a", { href: data.originals[i], target: "_blank", rel: "noopener" }, inside);
+
 const heading = (text) => make("h3", {}, text);
 const about = (text) => make("p", { className: "about" }, text);
-const sentence = (parts) => {
-  const text = parts.join("; ");
-  return `${text[0].toUpperCase()}${text.slice(1)}.`;
-};
+const sentence = (parts) => `${capital(parts.join("; "))}.`;
 
 /** A list of facts: a name, a value and for a share its bar. */
 function factList() {

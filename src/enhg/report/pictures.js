@@ -16,12 +16,15 @@ function fitted(side, size = data.tiles?.size) {
   return [width, height].map((edge) => Math.max(smallest, Math.round(edge * scale)));
 }
 
+const THUMBNAIL = 160; // longer side of the file of a photograph that is not smaller itself
+
 /** A photograph at its proportions, in a box of `side`; the file is loaded when it comes in sight. */
 function photograph(i, side, sizes = data.sizes, file = fileName(data.rows[i])) {
   const [width, height] = sizes.slice(2 * i, 2 * i + 2);
   const long = Math.max(width, height);
   const whole = long * Math.floor(side / long); // a whole multiple of a small picture
-  const scale = (long < SHARP_BELOW && whole >= 0.85 * side ? whole : side) / long;
+  const most = long < SHARP_BELOW ? side : Math.min(side, long, THUMBNAIL);
+  const scale = (long < SHARP_BELOW && whole >= 0.85 * side ? whole : most) / long;
   const [across, down] = [width, height].map((edge) => Math.max(8, Math.round(edge * scale)));
   const image = make("img", { loading: "lazy", decoding: "async", alt: "", width: across, height: down,
     className: long < SHARP_BELOW ? "photo sharp" : "photo" });

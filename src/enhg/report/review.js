@@ -1,4 +1,4 @@
-// --- lists to work on: to check, unusual, to label, copies, not read -------------------------------
+// --- lists to work on: to check, unusual, copies, to label, not read -------------------------------
 
 const FEW_CARDS = innerWidth < 600 ? 6 : 12;
 const MOST_UNUSUAL = 120;
@@ -49,14 +49,28 @@ function showSuggestions() {
 }
 
 function showDuplicates() {
-  if (!data.duplicates.length) return void $("duplicates").remove();
-  document.querySelector("#duplicates .about").textContent =
-    `Copies and nearly equal ${noun}s: ${counted(data.duplicates.length, "group")} of ` +
-    `${counted(data.duplicates.flat().length, noun)}.`;
-  const part = (ids) => listing(make("div", { className: "copies", role: "group",
-    ariaLabel: counted(ids.length, noun) }, grid(...ids.map((i) => thumb(i)))), ids, `copies, ${counted(ids.length, noun)}`);
-  paged($("copies"), data.duplicates, { most: GROUPS_OF_COPIES, ids: [], title: "copies", part,
-    list: make("div") });
+  showCopies($("duplicates"), "copies", data.duplicates, `Copies and nearly equal ${noun}s`);
+  showCopies($("conflicts"), "suspected errors", data.duplicates.filter((group) => group.conflict),
+    `Nearly equal ${noun}s of different ${samples.given.some(Boolean) ? "given labels" : truthNouns}`);
+}
+
+function showCopies(section, title, groups, what) {
+  if (!groups.length) return void section.remove();
+  const [, line, home] = section.children;
+  const total = groups.reduce((sum, { members }) => sum + members.length, 0);
+  line.textContent = `${what}: ${counted(groups.length, "group")} of ${counted(total, noun)}, ` +
+    "each with its similarity to the first of the group.";
+  const copy = ([i, similarity, name]) => {
+    const button = thumb(i);
+    const texts = [...(name ? [name] : []), `similarity ${score(similarity)}`];
+    button.append(...texts.map((text) => make("span", { className: "label" }, text)));
+    button.setAttribute("aria-label", [describe(i), ...texts].join(", "));
+    return button;
+  };
+  const part = ({ members }) => listing(make("div", { className: "copies", role: "group",
+    ariaLabel: counted(members.length, noun) }, grid(...members.map(copy))),
+  members.map(([i]) => i), `${title}, ${counted(members.length, noun)}`);
+  paged(home, groups, { most: GROUPS_OF_COPIES, ids: [], title, part, list: make("div") });
 }
 
 function showSkipped() {

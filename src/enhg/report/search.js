@@ -4,8 +4,7 @@ const search = {
   folded: null,
 
   start() {
-    document.querySelector("#search h2").textContent = `Find ${noun}s`;
-    $("query").placeholder = photos ? "Part of a name or path" : "Part of a name";
+    $("query").placeholder = `Find ${noun}s by name`;
     $("query").setAttribute("aria-label", $("query").placeholder);
     $("within").setAttribute("aria-label", clustered ? "Cluster" : "Class");
     $("within").append(make("option", { value: "" }, `All ${groupNouns}`),

@@ -1,9 +1,9 @@
 // --- start ------------------------------------------------------------------------------------------
 
 function showSections() {
-  const names = { results: "Results", search: "Find", groups: clustered ? "Clusters" : "Classes", review: "To check",
-    suggestions: "To label", duplicates: "Copies", map: "Map", confusion: "True classes", count: `Number of ${groupNouns}`,
-    skipped: "Not read" };
+  const names = { groups: clustered ? "Clusters" : "Classes", review: "To check", conflicts: "Label errors",
+    duplicates: "Copies", suggestions: "To label", map: "Map", confusion: data.byFolder ? "Sub-folders" : "True classes",
+    skipped: "Not read", results: "Summary", count: "Number of clusters" };
   const links = new Map();
   for (const section of document.querySelectorAll("main > section")) {
     const link = make("a", { href: `#${section.id}` }, names[section.id]);

@@ -85,9 +85,9 @@ def self_representation(
         of float32 where they have. None: no such error.
     n_candidates : int, default=None
         Try only some atoms for each sample, approximately: at least this many of the largest
-        cosines, found by an index (``pip install 'enhg[large]'``), and those of 31 similar samples.
-        The problem is solved exactly on these, and `approximation` of the result checks some rows
-        against all atoms. None: all atoms.
+        cosines, found by an index (extra ``large``), and those of 31 similar samples. The problem
+        is solved exactly on these, and `approximation` of the result checks some rows against all
+        atoms. None: all atoms.
     tol : float, default=1e-4
         Bound on the certificate. A ConvergenceWarning counts the samples that do not reach it,
         which happens where a is close to the rounding of the data.
@@ -108,8 +108,8 @@ def self_representation(
         Workers of Dask have their own threads.
     scheduler : {"auto", "threads"} or distributed.Client, default="auto"
         Where blocks of samples are solved: in threads of this process, or by the workers of a Dask
-        cluster (``pip install 'enhg[dask]'``). "auto": the active Dask client, if there is one,
-        else threads. Samples are sent to every worker once. Workers that see the file of samples
+        cluster (extra ``dask``). "auto": the active Dask client, if there is one, else threads.
+        Samples are sent to every worker once. Workers that see the file of samples
         that are memory-mapped, or the folder of a Zarr array, read it instead, and a Dask array is
         computed and shared by the workers; this process receives a copy of it. Workers do not
         store the Gram matrix.

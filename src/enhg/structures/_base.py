@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,33 @@ from enhg.preprocessing.naming import (
 from enhg.structures.choice import choose_preprocessing
 
 
-class Structure(BaseEstimator, ABC):
+class NestedDefaults(BaseEstimator):
+    """Base class of estimators with parameters for which None means a default estimator.
+
+    Parameters of the default can be read and set, as ``structure__gamma``, like those of one given.
+    """
+
+    _defaults: ClassVar[dict[str, type[BaseEstimator]]] = {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; if `deep`, also those of the estimators among them."""
+        params = super().get_params(deep)
+        for name, kind in self._defaults.items() if deep else ():
+            if params[name] is None:
+                default = kind().get_params()
+                params |= {f"{name}__{own}": value for own, value in default.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, ``name__parameter`` of the estimator of that name."""
+        for name, kind in self._defaults.items():
+            nested = any(key.startswith(f"{name}__") for key in params)
+            if nested and params.get(name, getattr(self, name)) is None:
+                params[name] = kind()
+        return super().set_params(**params)
+
+
+class Structure(NestedDefaults, ABC):
     """Base class: `fit` turns samples into a hypergraph or a graph.
 
     Attributes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from enhg._checkpoint import CheckpointLike
@@ -79,6 +79,7 @@ class RepresentationHypergraph(RepresentationStructure):
     """Base class: hyperedges of every sample, made of its coefficients by a `HyperedgeRule`."""
 
     loss: Loss
+    _defaults: ClassVar[dict[str, type[BaseEstimator]]] = {"hyperedges": HyperedgeRule}
     hyperedges: HyperedgeRule | None
     graph_: Hypergraph
     error_weight_: float | None

@@ -28,8 +28,8 @@ const clusters = {
     const toggle = make("button", { type: "button", className: "quiet", onclick: () => this.toggle(cluster) });
     const all = make("button", { type: "button", className: "quiet all", onclick: () => this.select(cluster, this.selectable(cluster)) });
     const core = make("button", { type: "button", className: "quiet core", onclick: () => this.select(cluster, this.core(cluster)) });
-    return make("article", { className: "sheet", id: `cluster-${cluster}`, ariaLabel: `Cluster ${cluster + 1}` },
-      make("header", {}, make("h3", {}, `Cluster ${cluster + 1}`), make("p"), core, all, toggle), make("div"));
+    return make("article", { className: "sheet", id: `cluster-${cluster}`, ariaLabel: `Cluster ${cluster}` },
+      make("header", {}, make("h3", {}, `Cluster ${cluster}`), make("p"), core, all, toggle), make("div"));
   },
 
   filter(way) {
@@ -97,7 +97,7 @@ const clusters = {
     toggle.hidden = ids.length <= most;
     toggle.textContent = opened ? "show fewer" : "show all";
     toggle.setAttribute("aria-expanded", opened);
-    const title = `Cluster ${cluster + 1}, ${images(ids.length)}`;
+    const title = `Cluster ${cluster}, ${images(ids.length)}`;
     if (opened || ids.length <= most) paged(sheet.lastElementChild, ids, { title });
     else {
       const last = Math.max(1, Math.floor(this.across / 3));
@@ -143,8 +143,8 @@ const clusters = {
     all.textContent = selected === open && open ? "select none" : some ? `select ${number(open)} not labeled` : `select all ${number(open)}`;
     core.textContent = `core, ${number(inCore)}`;
     core.hidden = inCore === open || !inCore;
-    all.setAttribute("aria-label", `${all.textContent} of cluster ${cluster + 1}`);
-    core.setAttribute("aria-label", `select ${core.textContent} of cluster ${cluster + 1}`);
+    all.setAttribute("aria-label", `${all.textContent} of cluster ${cluster}`);
+    core.setAttribute("aria-label", `select ${core.textContent} of cluster ${cluster}`);
   },
 
   heads(rows) {

@@ -116,6 +116,6 @@ function enlarge(i) {
     (shownPrediction(i) >= 0 ? `, confidence ${percent(confidence(i))}` : "");
   const square = Math.min(innerWidth - 64, Math.round(innerHeight * 0.74), 1024);
   dialog.open(content.names[i], picture(i, square, "preview"),
-    make("p", { className: "about" }, `${known}. Cluster ${content.cluster[i] + 1}.`))
+    make("p", { className: "about" }, `${known}. Cluster ${content.cluster[i]}.`))
     .classList.add("large");
 }

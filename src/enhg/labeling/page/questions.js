@@ -105,7 +105,7 @@ const questions = {
           `, confidence ${percent(confidence(i))}`)];
     const tool = (key, text, act) => make("button", { type: "button", className: "plain", onclick: act }, shownKey(key), text);
     $("answer").replaceChildren(make("h3", {}, "What is this?"), ...facts,
-      make("p", { className: "about" }, `From cluster ${content.cluster[i] + 1}. Press the key of a class, or N and type one.`),
+      make("p", { className: "about" }, `From cluster ${content.cluster[i]}. Press the key of a class, or N and type one.`),
       make("div", { className: "plains" },
         code >= 0 ? tool("y", `Yes, ${state.classes[code]}`, acceptAimed) : null,
         tool("s", "Skip", () => this.skip()), tool("v", "Larger", () => enlarge(i))));

@@ -6,7 +6,7 @@ const TIMEOUT = 20000; // milliseconds after which a server does not answer
 
 let content = null; // what stays: names, clusters, places, marks, colors, sizes
 let state = { version: -1, classes: [], history: [], undo: "", redo: "" };
-let steps = { version: -1, questions: [], hidden: [], contradictions: [] };
+let steps = { version: -1, questions: [], hidden: [], contradictions: [], copies: null };
 let hidden = new Set(); // rows whose prediction must not be shown
 
 class Unreachable extends Error {}
@@ -109,12 +109,13 @@ const session = {
     this.fetchSteps();
   },
 
-  /** Fetch the questions and contradictions that follow from the last action. */
+  /** Fetch the questions and contradictions that follow from the last action, and those of copies once these are known. */
   async fetchSteps() {
-    if (steps.version === state.version || this.sending) return;
+    if ((steps.version === state.version && steps.copies !== null) || this.sending) return;
     try {
       const fresh = await this.request("next");
       if (this.sending || fresh.version !== state.version) return;
+      if (fresh.version === steps.version && fresh.copies === null) return;
       const before = hidden;
       steps = fresh;
       hidden = new Set(steps.hidden);

@@ -1,7 +1,7 @@
 // --- views, keys and the start --------------------------------------------------------------------
 
-const views = { questions, clusters, predictions, contradictions, map: plane, progress };
-let current = "questions";
+const views = { clusters, questions, predictions, contradictions, map: plane, progress };
+let current = "clusters";
 
 /** Show the view that the address names. */
 function turnTo(id, focuses = true) {
@@ -38,7 +38,7 @@ function showCount() {
   viewLinks.get("contradictions").replaceChildren("Contradictions", count ? make("small", {}, number(count)) : "");
 }
 
-const addressed = () => (Object.hasOwn(views, location.hash.slice(1)) ? location.hash.slice(1) : "questions");
+const addressed = () => (Object.hasOwn(views, location.hash.slice(1)) ? location.hash.slice(1) : "clusters");
 
 function stepView(by) {
   const ids = Object.keys(views);

@@ -1,0 +1,64 @@
+"""What can be done next with the results of a run: commands to copy."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, cast
+
+from enhg._text import printable
+from enhg.cli.summary import Row, noun
+
+if TYPE_CHECKING:
+    import typer
+    from typer.core import TyperGroup
+
+    from enhg.run import Run
+
+
+def next_row(context: typer.Context, run: Run) -> Row:
+    """The line of the two most useful things that can be done, with the commands that do them."""
+    out, nouns = context.params["out"], f"{noun(run)}s"
+    steps = []
+    if run.kind == "cluster" and nouns == "images":
+        label = _command(context, "label", out=f"{out}-labels", overwrite=False)
+        steps.append(f"name and correct the clusters: {label}")
+    texts: list[str] = []
+    changed: dict[str, Any] = {"overwrite": True}
+    if run.estimate is not None and (k := run.estimate.runner_up) != run.estimate.n_clusters:
+        texts.append(f"{k} clusters")
+        changed = {"n_clusters": k, "out": f"{out}-{k}", "overwrite": False, "checkpoint": None}
+    if run.kind != "classify" and run.input.has_photos and not context.params["folders"]:
+        texts.append(f"a folder for each {run.grouping}")
+        changed["folders"] = "links"
+    if texts:
+        steps.append(f"{', '.join(texts)}: {_command(context, run.kind, **changed)}")
+    if run.kind != "cluster":
+        page = printable(str(out / "report.html"))
+        steps.append(f"check the {nouns} of lowest confidence: open {page}")
+    if run.kind != "predict":
+        words = ["enhg", "predict", str(out / "model.npz"), "NEW", "-o", "NEW-labels"]
+        steps.append(f"assign new {nouns}: {shlex.join(words)}")
+    return "next", "\n".join(steps[:2])
+
+
+def _command(context: typer.Context, name: str, **changed: Any) -> str:
+    """The line of a command with all that was given to this one and that it takes, too."""
+    assert context.parent is not None
+    command = cast("TyperGroup", context.parent.command).commands[name]
+    given = {
+        name: value
+        for name, value in context.params.items()
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    } | changed
+    words = ["enhg", name]
+    for parameter in command.params:
+        value = given.get(parameter.name)
+        if value is None or value is False:
+            continue
+        if parameter.param_type_name == "option":
+            words.append(parameter.opts[0])
+        if isinstance(value, tuple):  # a size, or numbers for three colors
+            value = ("x" if isinstance(value[0], int) else ",").join(map(str, value))
+        if value is not True:
+            words.append(str(value))
+    return shlex.join(words)
