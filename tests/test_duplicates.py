@@ -124,6 +124,16 @@ def test_pictures_of_equal_low_frequencies_are_no_copies(pictures):
     assert find_duplicates(as_photos(images)) == []
 
 
+def test_pictures_that_differ_in_one_part_are_no_copies(pictures):
+    """As of a form, or before one background: a sixteenth of the area is another picture."""
+    images = []
+    for i in (1, 2, 5, 8, 10, 11):
+        image = pictures[4].copy()
+        image.paste(pictures[i].resize((40, 35)), (60, 52))
+        images.append(image)
+    assert find_duplicates(as_photos(images)) == []
+
+
 def test_members_agree_with_the_first():
     """Pictures of a slow pan are similar to the next one; the last is not similar to the first."""
     photograph = Image.fromarray(load_sample_images().images[0]).resize((640, 427))
@@ -248,7 +258,7 @@ def test_largest_coefficients():
     matrix = np.where(rng.random((40, 40)) < 0.3, rng.normal(size=(40, 40)), 0)
     pairs = duplicates._largest(csr_array(matrix))
     for i, row in enumerate(matrix):
-        expected = np.argsort(-np.abs(row))[: min(5, np.count_nonzero(row))]
+        expected = np.argsort(-np.abs(row))[: min(duplicates._NEIGHBORS, np.count_nonzero(row))]
         assert set(pairs[pairs[:, 0] == i, 1]) == set(expected)
 
 

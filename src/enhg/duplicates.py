@@ -11,8 +11,9 @@ in detail, at 128 pixels or the size of the smaller: different pictures of one k
 large, as sky and horizon or the outline of a leaf, copies also in what is small. The fit is refined
 and a band of middle frequencies, which recompression and resizing keep, is correlated in
 overlapping blocks. The similarity is the first quartile of the correlations of blocks with texture:
-three quarters of them are at least as similar. Where few blocks have texture, half the side is
-taken, and at 32 pixels they are compared by contents only.
+three quarters of them are at least as similar. Where three blocks with strong texture correlate
+little, as where one form is filled in twice, pictures are no copies. Where few blocks have texture,
+half the side is taken, and at 32 pixels they are compared by contents only.
 
 Two pictures of less than 64 pixels, or one of less than 48, have too little detail for that:
 different photographs of one face are as similar as copies. They must correlate by 0.999, reduced to
@@ -38,7 +39,7 @@ from enhg._optional import require
 from enhg.io._base import Photos
 from enhg.io._decoding import open_thumbnail
 
-_NEIGHBORS = 5  # images compared with each image
+_NEIGHBORS = 15  # images compared with each image
 _MOST_COMPARED = 100_000  # images up to which the nearest ones are found exactly
 _SIDE = 32
 _UNFITTED_CORRELATION = 0.6  # of pictures of half the side
@@ -51,6 +52,9 @@ _BLOCKS = 8  # along the side, of which the margin takes one
 _TEXTURE = 16.0  # variance of the band in a block, in squared levels of 255
 _MIN_BLOCKS = 20  # with texture, of 169
 _SIMILARITY = 0.88
+_STRONG = 8  # times as much texture, which compression and clipping hardly change
+_FEWEST = 3  # blocks
+_LEAST_CORRELATION = 0.75  # mean of the blocks with strong texture that are least similar
 _SMALL = 64  # pixels of the longer side of both pictures
 _TINY = 48  # of one
 _SMALL_SIMILARITY = 0.999
@@ -61,6 +65,7 @@ _MIN_CONTRAST = 4.0  # levels of 255
 _MEAN_COLOR = 64.0  # levels of 255
 _MAX_SHIFT = 0.06  # of the side
 _STEPS = 5
+_DETAIL_STEPS = 3  # as many as change anything
 _BATCH = 256
 _DETAIL_BATCH = 32
 
@@ -93,11 +98,11 @@ def find_duplicates(photos: Photos, coefficients: csr_array | None = None) -> li
     Parameters
     ----------
     photos : Photos
-        The images. Each is compared with the five that are nearest to it as pictures of 8×8
-        pixels; of more than 100 000, with five that are nearest or nearly so (extra `large`).
+        The images. Each is compared with the 15 that are nearest to it as pictures of 8×8
+        pixels; of more than 100 000, with 15 that are nearest or nearly so (extra `large`).
     coefficients : csr_array of shape (n, n), optional
         Coefficients of the self-representation: each image is also compared with those of its
-        five largest coefficients in absolute value.
+        15 largest coefficients in absolute value.
 
     Returns
     -------
@@ -220,6 +225,15 @@ class _Pictures:
             similarity[batch[rows]] = self._detailed(a[rows], b[rows], window)
         return similarity
 
+    def linked(self, pairs: _Rows) -> _Rows:
+        """The pairs of pictures that may be near-copies, by what takes little time."""
+        pairs = pairs[self._comparable(*pairs.T)]
+        parts = [pairs[:0]]
+        for start in range(0, len(pairs), _BATCH):
+            batch = pairs[start : start + _BATCH]
+            parts.append(batch[_fit_coarsely(*(self.pixels[rows] for rows in batch.T))[0]])
+        return np.concatenate(parts)
+
     def _comparable(self, a: _Rows, b: _Rows) -> NDArray[np.bool_]:
         """Whether proportions, contrasts and mean colors differ little."""
         low = np.minimum(self.contrast[a], self.contrast[b])
@@ -247,7 +261,7 @@ class _Pictures:
                 rows, at = np.unique([a[batch], b[batch]], return_inverse=True)
                 gray = _decoded([self.thumbnails[i] for i in rows], "L", units * _UNIT)
                 p, q = gray[at.reshape(2, -1)].astype(np.float32)
-                _, fitted = _fit(p, q, window[batch])
+                _, fitted = _fit(p, q, window[batch], _DETAIL_STEPS)
                 similarity[batch] = _block_similarity(p, _window(q, fitted), texture[batch])
             smooth = pairs[np.isnan(similarity[pairs])]
             sides[smooth] = max(units // 2, _SIDE // _UNIT)
@@ -259,30 +273,20 @@ def _groups(pictures: _Pictures, pairs: _Rows) -> Iterator[dict[int, float]]:
     """Every leader and the pictures that are similar to it, with their similarities.
 
     The largest picture that is in no group yet leads the next one, which may have no other. It is
-    compared with the pictures that have a pair with it, then with those that have a pair with a
-    similar one, and so on.
+    compared with the pictures that are linked to it, then with those linked to a similar one, and
+    so on: where most pictures are near-copies, few pairs are compared in detail.
     """
-    known: dict[tuple[int, int], float] = {}
-
-    def similar(leader: int, others: Sequence[int]) -> dict[int, float]:
-        pairs = [(min(leader, other), max(leader, other)) for other in others]
-        new = [pair for pair in pairs if pair not in known]
-        known.update(zip(new, pictures.similarities(new).tolist(), strict=True))
-        return {i: known[pair] for i, pair in zip(others, pairs, strict=True) if known[pair]}
-
-    accepted = pictures.similarities(pairs)
     neighbors: dict[int, list[int]] = defaultdict(list)
-    for (a, b), similarity in zip(pairs.tolist(), accepted.tolist(), strict=True):
-        if similarity:
-            known[a, b] = similarity
-            neighbors[a].append(b)
-            neighbors[b].append(a)
+    for a, b in pictures.linked(pairs).tolist():
+        neighbors[a].append(b)
+        neighbors[b].append(a)
     grouped: set[int] = set()
     for leader in np.argsort(-pictures.area, kind="stable").tolist():
         if leader not in grouped:
             group, tried, latest = {leader: 1.0}, {leader}, {leader: 1.0}
             while new := {b for a in latest for b in neighbors[a]} - tried - grouped:
-                latest = similar(leader, sorted(new))
+                similarity = pictures.similarities([(leader, i) for i in new]).tolist()
+                latest = {i: value for i, value in zip(new, similarity, strict=True) if value}
                 group |= latest
                 tried |= new
             grouped |= group.keys()
@@ -358,17 +362,22 @@ def _largest(coefficients: csr_array) -> _Rows:
     return np.column_stack([row[chosen], matrix.indices[chosen]])
 
 
+def _fit_coarsely(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> tuple[_Rows, NDArray[np.float32]]:
+    """Which pictures correlate when half the side is fitted, and their windows of `_fit`."""
+    a, b = _reduced(a, 2), _reduced(b, 2)
+    correlation = np.einsum("ij,ij->i", _unit(a), _unit(b))
+    rows = np.flatnonzero(correlation >= _UNFITTED_CORRELATION)
+    window = np.zeros((len(rows), 2, 2), dtype=np.float32)
+    correlation, window = _fit(a[rows], b[rows], window)
+    close = correlation >= _COARSE_CORRELATION
+    return rows[close], window[close]
+
+
 def _fit_each_other(
     a: NDArray[np.uint8], b: NDArray[np.uint8]
 ) -> tuple[_Rows, NDArray[np.float32]]:
     """Which pictures correlate after fitting one to the other, and their windows of `_fit`."""
-    coarse_a, coarse_b = _reduced(a, 2), _reduced(b, 2)
-    correlation = np.einsum("ij,ij->i", _unit(coarse_a), _unit(coarse_b))
-    rows = np.flatnonzero(correlation >= _UNFITTED_CORRELATION)
-    window = np.zeros((len(rows), 2, 2), dtype=np.float32)
-    correlation, window = _fit(coarse_a[rows], coarse_b[rows], window)
-    close = correlation >= _COARSE_CORRELATION
-    rows, window = rows[close], window[close]
+    rows, window = _fit_coarsely(a, b)
     fine_a, fine_b = a[rows].astype(np.float32), b[rows].astype(np.float32)
     correlation, window = _fit(fine_a, fine_b, window)
     same = correlation >= _CORRELATION
@@ -379,7 +388,7 @@ def _fit_each_other(
 
 
 def _fit(
-    a: _Pixels, b: _Pixels, window: NDArray[np.float32]
+    a: _Pixels, b: _Pixels, window: NDArray[np.float32], steps: int = _STEPS
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Shift and scale `b` to fit `a` by Gauss–Newton steps.
 
@@ -394,7 +403,7 @@ def _fit(
     limit = np.array([_MAX_SHIFT, 2 * _MAX_SHIFT], dtype=np.float32)
     best = np.full(n, -1, dtype=np.float32)
     best_window = window.copy()
-    for _ in range(_STEPS):
+    for _ in range(steps):
         moved = _window(b, window)
         down, right = (side * np.gradient(moved, axis=k)[..., inner, inner] for k in (2, 3))
         centered = _rows(_centered(moved[..., inner, inner]))
@@ -422,11 +431,15 @@ def _block_similarity(a: _Pixels, b: _Pixels, texture: NDArray[np.float64]) -> N
     a, b = ((gaussian_filter(x, low) - gaussian_filter(x, high))[..., inner, inner] for x in (a, b))
     means = [uniform_filter(x, (0, 0, block, block)) for x in (a * a, b * b, a * b)]
     variance_a, variance_b, covariance = (_rows(x[..., centers, centers]) for x in means)
-    textured = np.maximum(variance_a, variance_b) >= texture[:, None]
+    variance = np.maximum(variance_a, variance_b)
+    textured, strong = (variance >= share * texture[:, None] for share in (1, _STRONG))
     correlation = covariance / np.sqrt(np.maximum(variance_a * variance_b, 1e-6))
     similarity = np.full(len(a), np.nan)
     for i in np.flatnonzero(textured.sum(axis=1) >= _MIN_BLOCKS):
         similarity[i] = np.quantile(correlation[i, textured[i]], 0.25)
+        least = np.sort(correlation[i, strong[i]])[:_FEWEST]
+        if least.sum() < _LEAST_CORRELATION * len(least):
+            similarity[i] = 0
     return similarity
 
 
@@ -438,7 +451,11 @@ def _places(side: int) -> NDArray[np.float32]:
 def _window(pictures: _Pixels, window: NDArray[np.float32]) -> _Pixels:
     """Pixels at shifted and scaled places, by linear interpolation along height and width."""
     side = pictures.shape[2]
-    at = _places(side) * (1 + window[..., 1:]) + window[..., :1]
-    at = np.clip((at + 0.5) * side - 0.5, 0, side - 1)
-    weights = np.maximum(0, 1 - np.abs(at[..., None] - np.arange(side, dtype=np.float32)))
-    return weights[:, None, 0] @ pictures @ weights[:, None, 1].transpose(0, 1, 3, 2)
+    for axis, other in ((2, 3), (3, 2)):
+        shift, scale = window[:, axis - 2].T[:, :, None]
+        at = np.clip((_places(side) * (1 + scale) + shift + 0.5) * side - 0.5, 0, side - 1)
+        low = np.minimum(at.astype(int), side - 2)
+        share, low = (np.expand_dims(x, (1, other)) for x in (at - low, low))
+        below, above = (np.take_along_axis(pictures, low + step, axis) for step in (0, 1))
+        pictures = below + share.astype(np.float32) * (above - below)
+    return pictures
