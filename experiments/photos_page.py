@@ -113,16 +113,11 @@ def _precision_table(rows: list[Record]) -> str:
         wrong = int(kinds[DIFFERENT]["reported"])
         right = sum(int(kinds[change]["reported"]) for change in CHANGES)
         own = kinds[OWN]["reported"] if OWN in kinds else ""
-        least = min(float(kinds[change]["similarity"]) for change in CHANGES)
         lines.append([
             folder, kinds[DIFFERENT]["images"], str(right), str(wrong),
             f"{right / max(right + wrong, 1):.3f}", own,
-            f"{float(kinds[DIFFERENT]['similarity']):.4f}", f"{least:.4f}",
         ])  # fmt: skip
-    header = [
-        "folder", "images", "copies", "different", "precision", "own near-copies",
-        "largest of different", "5 % quantile of copies",
-    ]  # fmt: skip
+    header = ["folder", "images", "copies", "different", "precision", "own near-copies"]
     return markdown(header, lines).strip()
 
 

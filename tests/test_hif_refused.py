@@ -28,7 +28,7 @@ REFUSED = {
     "empty": ("", "expected {, got the end of it"),
     "list": ("[]", "expected {, got '\\['"),
     "no incidences": ("{}", "'incidences' is missing"),
-    "nothing in it": ('{"incidences": []}', "incidence must have a vertex"),
+    "nothing in it": ('{"incidences": []}', "must have a node"),
     "another key": ('{"incidences": [], "colors": []}', "keys must be among .* got 'colors'"),
     "twice": ('{"incidences": [], "incidences": []}', "each once, got 'incidences'"),
     "key without marks": ("{incidences: []}", "expected a key in quotation marks, got 'i'"),
@@ -70,7 +70,7 @@ REFUSED = {
         '{"edges": [{"edge": 1, "weight": 2}, {"edge": 1}], "incidences": [' + ONE + "]}",
         "an edge must have one weight, got 2.0 and 1.0 of 1",
     ),
-    "only an edge": ('{"incidences": [], "edges": [{"edge": 3}]}', "must have a vertex"),
+    "only an edge": ('{"incidences": [], "edges": [{"edge": 3}]}', "must have a node"),
     "key of an incidence": (
         '{"incidences": [' + ONE + ', {"edge": 1, "node": 3, "role": "PI"}]}',
         "keys in incidences must be among attrs, direction, edge, node, weight, got 'role'",

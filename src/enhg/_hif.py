@@ -335,6 +335,8 @@ class _Content:
             raise InputError("incidences must have no direction: a Hypergraph has none")
 
     def collected(self) -> NamedIncidence:
+        if not self.nodes.places:
+            raise InputError("a hypergraph must have a node, got none")
         vertex_names, vertex_places, _ = self.nodes.order()
         edge_names, edge_places, listed = self.edges.order()
         weights, given = np.ones(len(edge_names)), _joined(self.edge_weights, np.float64)

@@ -67,3 +67,20 @@ def test_commands_can_be_run_as_printed(folder, run, words, expected):
             predicted = run("predict", model, new, "-o", "new")
             for other in commands(predicted):
                 assert run(*other[1:]).exit_code == 0
+
+
+def test_commands_of_odd_names(folder, run, tmp_path):
+    (tmp_path / FOLDER).rename(tmp_path / "-v")
+    for line in commands(run("cluster", "./-v", "-k", "3", "-o", "a", *HOG)):
+        assert parsed(line)["source"].samefile(tmp_path / "-v")
+    (tmp_path / "-v").rename(tmp_path / "two\nlines")
+    shown = commands(run("cluster", "two\nlines", "-k", "3", "-o", "b", *HOG))
+    assert [line[1] for line in shown] == ["predict"]  # the others could not be copied
+
+
+def test_nothing_to_check_where_all_labels_were_given(folder, run, tmp_path):
+    rows = [f"{file.name},{file.name[0]}" for file in (tmp_path / FOLDER).iterdir()]
+    (tmp_path / "all.csv").write_text("\n".join(["name,label", *rows]))
+    result = run("classify", FOLDER, "--labels", "all.csv", "-o", "a", *HOG)
+    assert [line[1] for line in commands(result)] == ["predict"]
+    assert "lowest confidence" not in result.stdout

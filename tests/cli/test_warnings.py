@@ -25,8 +25,8 @@ COMMANDS = (
 )  # fmt: skip
 # Parameters whose names are words of plain sentences.
 WORDS = {
-    "center", "certificate", "eigenvalues", "features", "gap", "graph", "left", "mean", "name",
-    "other", "reliable", "representation", "samples", "small",
+    "center", "certificate", "eigenvalues", "features", "gap", "graph", "hyperedges", "left",
+    "mean", "name", "other", "reliable", "representation", "samples", "small",
 }  # fmt: skip
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -79,7 +79,7 @@ def own_texts(function):
         id(part)
         for node in ast.walk(function)
         if isinstance(node, ast.Raise)
-        or called(node).startswith("check_")
+        or called(node).startswith(("check_", "nonnegative_", "real_", "require_"))
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         for part in ast.walk(node)
     }

@@ -220,7 +220,7 @@ def test_weights_with_another_checksum_are_not_read(tmp_path, monkeypatch, folde
 
 def test_missing_package_names_the_extra(monkeypatch, folder):
     monkeypatch.setattr(_efficientnet, "find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"enhg\[photos\]"):
+    with pytest.raises(MissingDependencyError, match="extra photos"):
         _efficientnet.load()
 
 

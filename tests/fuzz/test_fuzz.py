@@ -11,7 +11,7 @@ import pytest
 from fuzz_readers import READERS, Fuzzer
 
 N_INPUTS = 100
-LEARNERS = fuzz_learners.checks(40)
+LEARNERS = fuzz_learners.checks(N_INPUTS)
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -265,3 +265,11 @@ def test_processes_at_once(files, folder):
     images = FeatureCache(folder).lookup(files, RECIPE)
     for cached, file in zip(images, files, strict=True):
         assert_same(cached, image_of(file))
+
+
+def test_archives_that_were_read_count_as_used(files, folder):
+    fill(FeatureCache(folder), files)
+    for file in folder.iterdir():
+        os.utime(file, (1, 1))
+    assert fill(FeatureCache(folder), files) == 0
+    assert all(file.stat().st_mtime > 1 for file in folder.glob("*.npz"))

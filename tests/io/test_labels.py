@@ -247,6 +247,13 @@ def test_text_that_is_not_utf8_is_refused(tmp_path, refuses, content, row, text)
     refuses(lambda: open_labels(path), str(path), *parts)
 
 
+def test_unknown_names_that_are_not_utf8(tmp_path, refuses):
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"name,label\nimg1.png,a\nGeb\xe4ude.png,b\n")
+    given = open_labels(path)
+    refuses(lambda: given.match(["img1.png", "Gebäude.png"]), "row 3: must be UTF-8", "Gebäude")
+
+
 def test_names_of_files_that_are_not_utf8(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_bytes("name,label\ncaf\udce9.png,ä\nimg.png,b\n".encode(errors="surrogateescape"))

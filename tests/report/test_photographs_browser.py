@@ -107,6 +107,19 @@ def test_what_opens_the_panel_keeps_its_place(opened, report, width):
         assert abs(closed_at - before) < 3, selector
 
 
+def test_the_panel_below_does_not_cover_a_point(opened, report):
+    browser = opened(800, report)
+    place, cover = browser.execute_async_script("""
+      const done = arguments[0];
+      const i = map.y.indexOf(Math.max(...map.y.slice(0, data.pictured)));
+      map.canvas.scrollIntoView({ block: "end", behavior: "instant" });
+      map.choose(i);
+      setTimeout(() => done([map.canvas.getBoundingClientRect().top + map.y[i],
+        panel.element.getBoundingClientRect().top]), 300);
+    """)
+    assert 0 <= place < cover
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_photographs_are_shown_at_their_proportions(opened, report, text, width, album):
     browser = opened(width, report)

@@ -321,7 +321,7 @@ def test_stored_errors_need_all_atoms():
 
 def test_missing_index(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pynndescent", None)
-    with pytest.raises(MissingDependencyError, match=r"needs pynndescent.*enhg\[large\]"):
+    with pytest.raises(MissingDependencyError, match=r"needs pynndescent \(extra large\)"):
         self_representation(X[:50], n_candidates=5)
 
 

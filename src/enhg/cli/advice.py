@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from enhg._text import printable
 from enhg.cli.summary import Row, noun
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from enhg.run import Run
 
 
-def next_row(context: typer.Context, run: Run) -> Row:
+def next_rows(context: typer.Context, run: Run) -> list[Row]:
     """The line of the two most useful things that can be done, with the commands that do them."""
     out, nouns = context.params["out"], f"{noun(run)}s"
-    steps = []
+    steps: list[tuple[str, str]] = []
     if run.kind == "cluster" and nouns == "images":
         label = _command(context, "label", out=f"{out}-labels", overwrite=False)
-        steps.append(f"name and correct the clusters: {label}")
+        steps.append(("name and correct the clusters", label))
     texts: list[str] = []
     changed: dict[str, Any] = {"overwrite": True}
     if run.estimate is not None and (k := run.estimate.runner_up) != run.estimate.n_clusters:
@@ -31,14 +31,15 @@ def next_row(context: typer.Context, run: Run) -> Row:
         texts.append(f"a folder for each {run.grouping}")
         changed["folders"] = "links"
     if texts:
-        steps.append(f"{', '.join(texts)}: {_command(context, run.kind, **changed)}")
-    if run.kind != "cluster":
-        page = printable(str(out / "report.html"))
-        steps.append(f"check the {nouns} of lowest confidence: open {page}")
+        steps.append((", ".join(texts), _command(context, run.kind, **changed)))
+    if run.kind != "cluster" and run.samples.low_confidence.any():
+        steps.append((f"check the {nouns} of lowest confidence", f"open {out / 'report.html'}"))
     if run.kind != "predict":
         words = ["enhg", "predict", str(out / "model.npz"), "NEW", "-o", "NEW-labels"]
-        steps.append(f"assign new {nouns}: {shlex.join(words)}")
-    return "next", "\n".join(steps[:2])
+        steps.append((f"assign new {nouns}", shlex.join(words)))
+    # A command with signs that no terminal shows could not be copied.
+    lines = [f"{text}: {command}" for text, command in steps if command.isprintable()][:2]
+    return [("next", "\n".join(lines))] if lines else []
 
 
 def _command(context: typer.Context, name: str, **changed: Any) -> str:
@@ -60,5 +61,6 @@ def _command(context: typer.Context, name: str, **changed: Any) -> str:
         if isinstance(value, tuple):  # a size, or numbers for three colors
             value = ("x" if isinstance(value[0], int) else ",").join(map(str, value))
         if value is not True:
-            words.append(str(value))
+            word = str(value)
+            words.append(f"./{word}" if isinstance(value, Path) and word[0] == "-" else word)
     return shlex.join(words)

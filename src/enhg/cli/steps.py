@@ -18,7 +18,7 @@ from enhg._memory import require_memory
 from enhg._optional import require
 from enhg._text import printable
 from enhg.cli import summary
-from enhg.cli.advice import next_row
+from enhg.cli.advice import next_rows
 from enhg.cli.interruption import say_results_are_complete, set_outcome
 from enhg.exceptions import InputError
 
@@ -417,5 +417,5 @@ def print_results(stages: Stages, context: typer.Context, run: Run, files: dict[
     details = summary.details_rows(run) if context.params.get("verbose") else ()
     run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
     files_row = summary.files_row(out, files)
-    stages.print_rows(*summary.rows(run), *details, files_row, next_row(context, run))
+    stages.print_rows(*summary.rows(run), *details, files_row, *next_rows(context, run))
     stages.print_json(summary.to_json(run, [str(out / name) for name in files]))

@@ -195,6 +195,7 @@ class FeatureCache:
                 with file.open("rb") as stream:
                     state = read_archive(stream, _FORMAT, _VERSION)
                 yield from rows(state)
+                file.touch()  # as used; all are, so that their order stays
             except Exception:  # a damaged archive makes the decoder raise nearly anything
                 continue
 

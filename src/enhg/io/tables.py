@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enhg._files import check_size, file_size, open_regular
-from enhg._incidences import shown
 from enhg.exceptions import InputError
 from enhg.io._base import Samples, check_labels, readable, tidy_labels
 from enhg.io._headings import (
@@ -162,8 +161,8 @@ def require_text(path: Path, line: int, cells: Iterable[str]) -> None:
         except UnicodeEncodeError as error:
             stored = cell.encode(errors="surrogateescape")
             raise InputError(
-                f"{path}: row {line}: must be UTF-8, got {shown(stored)}, in Windows-1252 "
-                f"{shown(stored.decode('cp1252', 'replace'))}; save the file as UTF-8"
+                f"{path}: row {line}: must be UTF-8, got {stored[:40]!r}, in Windows-1252 "
+                f"{stored[:40].decode('cp1252', 'replace')!r}; save the file as UTF-8"
             ) from error
 
 

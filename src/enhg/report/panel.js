@@ -31,6 +31,8 @@ const panel = {
     root.classList.toggle("open", shown);
     resize();
     scrollBy({ top: this.height() - before, behavior: "instant" });
+    const { left, top } = this.element.getBoundingClientRect();
+    if (shown && left === 0) scrollBy({ top: Math.max(0, this.height() + 40 - top), behavior: "instant" }); // not below it
   },
 
   /** Height on the screen of what was clicked: of a button, or of a point of the map. */
