@@ -220,6 +220,22 @@ def photos(data: Data, quiet: Quiet = False) -> None:
 
 @app.command()
 @errors_in_one_line
+def copies(data: Data, quiet: Quiet = False) -> None:
+    """Count which made copies of images are found in nine folders; write docs/photos.md.
+
+    DIR holds photos/scenes, photos/flowers, photos/hand-signs, YaleB_32x32.mat, PIE_32x32.npz,
+    orl_32x32.npz and coil20_32x32.npz.
+    """
+    from experiments import copies
+    from experiments.pages import write_pages
+
+    with Stages(quiet).stage("copies", "folders") as progress:
+        copies.measure(data, progress)
+    write_pages()
+
+
+@app.command()
+@errors_in_one_line
 @_continuing_later("finished runs are stored; run the same command to continue")
 def labeling(
     data: Data,

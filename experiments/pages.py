@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from enhg import InputError
 from experiments import (
+    copies,
     labeling,
     labeling_page,
     photos,
@@ -102,7 +103,7 @@ def stored_pages() -> dict[Path, str]:
     pages = {
         DOCS / "reproduction.md": reproduction_page.page(REPRODUCTION, _PICTURES),
         DOCS / "practice.md": practice_page.page(practice.FOLDER),
-        DOCS / "photos.md": photos_page.page(photos.FILE),
+        DOCS / "photos.md": photos_page.page(photos.FILE, copies.FILE),
         DOCS / "labeling.md": labeling_page.page(labeling.FILE),
     }
     if quality.is_complete():

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 from experiments import charts
+from experiments.copies import CHANGES, DIFFERENT, OWN, SAMPLE
 from experiments.paths import TEMPLATES
 from experiments.photos import FEATURES, NETWORK, RUNS
 from experiments.quality import OURS
@@ -14,9 +15,9 @@ from experiments.tabular import filled, markdown, mean_cells, read_records
 Record = dict[str, str]
 
 
-def page(file: Path) -> str:
-    """Return the page from the file of scores."""
-    rows = read_records(file)
+def page(file: Path, copies_file: Path) -> str:
+    """Return the page from the file of scores and that of counts of copies."""
+    rows, copies = read_records(file), read_records(copies_file)
     folders = list(dict.fromkeys(row["folder"] for row in rows))
     return filled(
         TEMPLATES / "photos.md",
@@ -26,6 +27,9 @@ def page(file: Path) -> str:
         few=_method_table(rows, folders, "classification", "5 per class", ("accuracy",)),
         tenth=_method_table(rows, folders, "classification", "10%", ("accuracy",)),
         counts=_count_table(rows, folders),
+        sample=SAMPLE,
+        precision=_precision_table(copies),
+        recall=_recall_table(copies),
     )
 
 
@@ -93,3 +97,39 @@ def _count_table(rows: list[Record], folders: list[str]) -> str:
         )
         lines.append([folder, counts[0]["classes"], estimates])
     return markdown(["folder", "classes", "estimated clusters"], lines).strip()
+
+
+def _by_folder(rows: list[Record]) -> dict[str, dict[str, Record]]:
+    """The rows by folder and kind of pairs."""
+    folders: dict[str, dict[str, Record]] = {}
+    for row in rows:
+        folders.setdefault(row["folder"], {})[row["pairs"]] = row
+    return folders
+
+
+def _precision_table(rows: list[Record]) -> str:
+    lines = []
+    for folder, kinds in _by_folder(rows).items():
+        wrong = int(kinds[DIFFERENT]["reported"])
+        right = sum(int(kinds[change]["reported"]) for change in CHANGES)
+        own = kinds[OWN]["reported"] if OWN in kinds else ""
+        lines.append([
+            folder, kinds[DIFFERENT]["images"], str(right), str(wrong),
+            f"{right / max(right + wrong, 1):.3f}", own,
+        ])  # fmt: skip
+    header = ["folder", "images", "copies", "different", "precision", "own near-copies"]
+    return markdown(header, lines).strip()
+
+
+def _recall_table(rows: list[Record]) -> str:
+    """Share of the made copies that are in the group of their image, by folder and change."""
+    folders = _by_folder(rows)
+    lines = [
+        [change]
+        + [
+            f"{int(kinds[change]['reported']) / int(kinds[change]['number']):.2f}"
+            for kinds in folders.values()
+        ]
+        for change in CHANGES
+    ]
+    return markdown(["change", *folders], lines).strip()

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageEnhance, ImageOps
+from scipy.ndimage import gaussian_filter
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_sample_images
 
 from enhg import duplicates
-from enhg.duplicates import DuplicateGroup, duplicate_table, find_duplicates
+from enhg.duplicates import DuplicateGroup, conflicting, duplicate_table, find_duplicates
+from enhg.io import read_samples
 from enhg.io._base import Photos
 
 
@@ -48,8 +50,8 @@ NEAR = {
     "cropped by 2 %": lambda image: crop(image, 0.02, 0.02, 0, 0),
     "cropped by 5 % at two sides": lambda image: crop(image, 0.05, 0, 0, 0.05),
     "cropped by 5 % at all sides": lambda image: crop(image, 0.05, 0.05, 0.05, 0.05),
-    "brighter": lambda image: brightened(image, 1.1),
-    "darker": lambda image: brightened(image, 0.9),
+    "brighter": lambda image: brightened(image, 1.2),
+    "darker": lambda image: brightened(image, 0.8),
     "all": lambda image: recompressed(
         brightened(crop(resized(image, 0.5), 0.03, 0, 0.02, 0.02), 1.1), 40
     ),
@@ -102,7 +104,7 @@ def test_near_copies(pictures, change):
     groups = find_duplicates(as_photos(pictures + changed))
     pairs = {tuple(sorted(group.members)) for group in groups}
     assert pairs <= {(i, n + i) for i in range(n)}
-    assert len(pairs) >= n - 2  # parts of the sky are without contrast
+    assert len(pairs) >= n - 4  # parts of the sky are without detail
     assert all(group.copies == (True, False) for group in groups)
 
 
@@ -110,6 +112,54 @@ def test_near_copies(pictures, change):
 def test_other_pictures(pictures, change):
     changed = [OTHER[change](picture) for picture in pictures]
     assert find_duplicates(as_photos(pictures + changed)) == []
+
+
+def test_pictures_of_equal_low_frequencies_are_no_copies(pictures):
+    """They agree in what is large, as two landscapes do, and differ in detail."""
+    houses = [np.asarray(pictures[i], dtype=float) for i in (1, 2, 4, 5, 7, 8, 10, 11)]
+    blurred = [gaussian_filter(picture, (4, 4, 0)) for picture in houses]
+    details = [picture - low for picture, low in zip(houses, blurred, strict=True)]
+    others = [low + detail for low, detail in zip(blurred, details[1:] + details[:1], strict=True)]
+    images = [Image.fromarray(np.uint8(np.clip(x, 0, 255))) for x in [*houses, *others]]
+    assert find_duplicates(as_photos(images)) == []
+
+
+def test_pictures_that_differ_in_one_part_are_no_copies(pictures):
+    """As of a form, or before one background: a sixteenth of the area is another picture."""
+    images = []
+    for i in (1, 2, 5, 8, 10, 11):
+        image = pictures[4].copy()
+        image.paste(pictures[i].resize((40, 35)), (60, 52))
+        images.append(image)
+    assert find_duplicates(as_photos(images)) == []
+
+
+def test_members_agree_with_the_first():
+    """Pictures of a slow pan are similar to the next one; the last is not similar to the first."""
+    photograph = Image.fromarray(load_sample_images().images[0]).resize((640, 427))
+    pan = [photograph.crop((x, 100, x + 320, 340)) for x in range(0, 200, 8)]
+    groups = find_duplicates(as_photos(pan))
+    assert len(groups) > 3
+    for group in groups:
+        first, *others = group.members
+        for i, similarity in zip(others, group.similarities[1:], strict=True):
+            (pair,) = find_duplicates(as_photos([pan[first], pan[i]]))
+            assert pair.similarities == (1.0, pytest.approx(similarity, abs=0.05))
+            assert abs(i - first) * 8 <= 0.1 * 320
+
+
+def test_landscapes_are_no_copies(data_folder):
+    photos = read_samples(data_folder / "photos" / "scenes", size=(8, 8)).photos
+    assert find_duplicates(photos) == []
+
+
+def test_groups_of_two_class_names():
+    groups = [
+        DuplicateGroup((0, 1, 2), (True,) * 3, (1.0,) * 3),
+        DuplicateGroup((3, 4), (True,) * 2, (1.0,) * 2),
+        DuplicateGroup((5, 6), (True,) * 2, (1.0,) * 2),
+    ]
+    assert conflicting(groups, ["oak", "oak", "elm", "oak", "", "elm", "oak"]) == groups[::2]
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +243,7 @@ def test_near_copies_among_many_images(pictures, monkeypatch):
     n = len(pictures)
     exact = [(i, n + i) for i in range(12)]
     assert [group.members for group in groups if group.members not in exact] == []
-    assert len(groups) >= 10  # parts of the sky are without contrast
+    assert len(groups) >= 9  # parts of the sky are without detail
 
 
 def test_distinct_pairs():
@@ -208,14 +258,15 @@ def test_largest_coefficients():
     matrix = np.where(rng.random((40, 40)) < 0.3, rng.normal(size=(40, 40)), 0)
     pairs = duplicates._largest(csr_array(matrix))
     for i, row in enumerate(matrix):
-        expected = np.argsort(-np.abs(row))[: min(5, np.count_nonzero(row))]
+        expected = np.argsort(-np.abs(row))[: min(duplicates._NEIGHBORS, np.count_nonzero(row))]
         assert set(pairs[pairs[:, 0] == i, 1]) == set(expected)
 
 
 def test_small_digits_are_no_copies_of_each_other():
-    images = [Image.fromarray((a * 15.9).astype(np.uint8)) for a in load_digits().images[:300]]
+    digits = (load_digits().images[:300] * 15.9).astype(np.uint8)
+    images = [Image.fromarray(digit).resize((32, 32)) for digit in digits]
     assert find_duplicates(as_photos(images)) == []
-    again = [brightened(image, 0.9) for image in images]
+    again = [brightened(image, 0.8) for image in images]
     groups = find_duplicates(as_photos(images + again))
     assert {tuple(sorted(group.members)) for group in groups} == {(i, 300 + i) for i in range(300)}
 
@@ -236,7 +287,7 @@ def test_windows_equal_those_of_another_library(pictures):
     """Shifted and scaled pictures are those of scipy's interpolation."""
     from scipy.ndimage import map_coordinates
 
-    pixels = duplicates._pictures(as_photos(pictures[:3]).thumbnails).astype(np.float32)
+    pixels = duplicates._decoded(as_photos(pictures[:3]).thumbnails, "RGB", 32).astype(np.float32)
     window = np.random.default_rng(0).uniform(-0.06, 0.06, (3, 2, 2)).astype(np.float32)
     moved = duplicates._window(pixels, window)
     place = (np.arange(32) + 0.5) / 32 - 0.5

@@ -369,7 +369,7 @@ def test_folders_of_an_earlier_run_are_refused_before_reading(
 def test_copies_are_listed(tmp_path, pictures, run, table, page_data, features):
     shutil.copy(pictures / "a1.jpg", pictures / "copy.jpg")
     with Image.open(pictures / "b2.jpg") as image:
-        image.save(pictures / "small.jpg", quality=40)
+        image.save(pictures / "small.jpg", quality=70)
     out = tmp_path / "out"
     result = run("cluster", pictures, "-k", 3, "-o", out, "--features", features)
     assert "copies      4 images in 2 groups of copies or near-copies\n" in result.stdout

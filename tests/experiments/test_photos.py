@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from enhg import InputError
-from experiments import baselines, photos, photos_page, quality
+from experiments import baselines, copies, photos, photos_page, quality
 from experiments.tabular import read_records
 
 
@@ -53,7 +53,7 @@ def test_scores_are_stored_and_shown(data, monkeypatch):
     assert {row["run"] for row in scored} == {"0", "1"}
     others = [row for row in scored if row["features"] != photos.NETWORK]
     assert {row["method"] for row in others} == {quality.OURS}
-    page = photos_page.page(photos.FILE)
+    page = photos_page.page(photos.FILE, copies.FILE)
     assert "{" not in page
     for row in scored:
         assert f"| {row['folder']} |" in page

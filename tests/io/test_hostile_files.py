@@ -28,7 +28,7 @@ from PIL import Image
 import enhg
 from enhg import Graph, Hypergraph, load_model
 from enhg._files import open_regular
-from enhg.duplicates import _pictures
+from enhg.duplicates import _decoded
 from enhg.features import ImageFeatures
 from enhg.io import FeatureCache, read_labels, read_samples
 from enhg.io._decoding import open_thumbnail
@@ -82,7 +82,7 @@ def test_postscript_is_no_thumbnail():
     with pytest.raises(OSError, match="cannot identify"):
         open_thumbnail(POSTSCRIPT)
     with pytest.raises(OSError, match="cannot identify"):
-        _pictures([POSTSCRIPT])
+        _decoded([POSTSCRIPT], "RGB", 32)
 
 
 def test_every_call_of_pillow_names_the_formats():
