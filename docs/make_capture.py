@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -79,11 +80,21 @@ def asked(browser: Chrome) -> str:
 
 
 def act_out(browser: Chrome, classes: dict[str, str]) -> Camera:
-    """Answer questions, accept predictions, name what is left of a cluster, look at the map."""
+    """Label the core of a cluster, answer questions, accept predictions, look at the map."""
     camera, wait = Camera(browser), WebDriverWait(browser, 30)
+    wait.until(lambda browser: browser.find_elements(By.CSS_SELECTOR, "#cluster-0 .thumb"))
+    camera.take(LONG)
+    browser.find_element(By.CSS_SELECTOR, "#cluster-0 .core").click()
+    core = browser.execute_script("return [...selection.rows].map((i) => content.names[i])")
+    field = browser.find_element(By.ID, "name")
+    field.send_keys(Counter(classes[name] for name in core).most_common(1)[0][0])
+    camera.take(LONG)
+    field.send_keys(Keys.ENTER)
+    camera.take(LONG)
+    show(browser, "Questions")
     wait.until(lambda browser: browser.find_elements(By.ID, "asked"))
     camera.take(LONG)
-    field, before = browser.find_element(By.ID, "name"), ""
+    before = ""
     for number in range(ANSWERS):
         wait.until(lambda browser, name=before: asked(browser) not in ("", name))
         before = asked(browser)
@@ -94,7 +105,7 @@ def act_out(browser: Chrome, classes: dict[str, str]) -> Camera:
     camera.take(LONG)
     browser.find_element(By.ID, "accept").click()
     camera.take(SHORT)
-    for view in ("Clusters", "Map", "Progress"):
+    for view in ("Map", "Progress"):
         show(browser, view)
         camera.take(LONG)
     return camera
@@ -109,7 +120,7 @@ def main() -> None:
             served(photos, Path(home, "labeled")) as address,
             chromium("hide-scrollbars", window) as browser,
         ):
-            browser.get(address + "#questions")
+            browser.get(address)
             act_out(browser, classes).save(TARGET)
 
 

@@ -49,16 +49,16 @@ function showSuggestions() {
 }
 
 function showDuplicates() {
-  showCopies($("duplicates"), "copies", data.duplicates, `Copies and nearly equal ${noun}s`);
+  showCopies($("duplicates"), "copies", data.duplicates, `Copies and near-copies`);
   showCopies($("conflicts"), "suspected errors", data.duplicates.filter((group) => group.conflict),
-    `Nearly equal ${noun}s of different ${samples.given.some(Boolean) ? "given labels" : truthNouns}`);
+    `Copies and near-copies of different ${samples.given.some(Boolean) ? "given labels" : truthNouns}`);
 }
 
 function showCopies(section, title, groups, what) {
   if (!groups.length) return void section.remove();
   const [, line, home] = section.children;
   const total = groups.reduce((sum, { members }) => sum + members.length, 0);
-  line.textContent = `${what}: ${counted(groups.length, "group")} of ${counted(total, noun)}, ` +
+  line.textContent = `${what}: ${counted(total, noun)} in ${counted(groups.length, "group")}, ` +
     "each with its similarity to the first of the group.";
   const copy = ([i, similarity, name]) => {
     const button = thumb(i);

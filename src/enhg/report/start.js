@@ -1,7 +1,7 @@
 // --- start ------------------------------------------------------------------------------------------
 
 function showSections() {
-  const names = { groups: clustered ? "Clusters" : "Classes", review: "To check", conflicts: "Label errors",
+  const names = { groups: clustered ? "Clusters" : "Classes", review: "To check", conflicts: "Suspected errors",
     duplicates: "Copies", suggestions: "To label", map: "Map", confusion: data.byFolder ? "Sub-folders" : "True classes",
     skipped: "Not read", results: "Summary", count: "Number of clusters" };
   const links = new Map();
