@@ -364,11 +364,11 @@ def _largest(coefficients: csr_array) -> _Rows:
 
 def _fit_coarsely(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> tuple[_Rows, NDArray[np.float32]]:
     """Which pictures correlate when half the side is fitted, and their windows of `_fit`."""
-    a, b = _reduced(a, 2), _reduced(b, 2)
-    correlation = np.einsum("ij,ij->i", _unit(a), _unit(b))
+    coarse_a, coarse_b = _reduced(a, 2), _reduced(b, 2)
+    correlation = np.einsum("ij,ij->i", _unit(coarse_a), _unit(coarse_b))
     rows = np.flatnonzero(correlation >= _UNFITTED_CORRELATION)
     window = np.zeros((len(rows), 2, 2), dtype=np.float32)
-    correlation, window = _fit(a[rows], b[rows], window)
+    correlation, window = _fit(coarse_a[rows], coarse_b[rows], window)
     close = correlation >= _COARSE_CORRELATION
     return rows[close], window[close]
 

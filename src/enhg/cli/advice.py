@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def next_rows(context: typer.Context, run: Run) -> list[Row]:
     """The line of the two most useful things that can be done, with the commands that do them."""
-    out, nouns = context.params["out"], f"{noun(run)}s"
+    out, nouns = Path(context.params["out"]), f"{noun(run)}s"
     steps: list[tuple[str, str]] = []
     if run.kind == "cluster" and nouns == "images":
         label = _command(context, "label", out=f"{out}-labels", overwrite=False)
@@ -62,5 +62,6 @@ def _command(context: typer.Context, name: str, **changed: Any) -> str:
             value = ("x" if isinstance(value[0], int) else ",").join(map(str, value))
         if value is not True:
             word = str(value)
-            words.append(f"./{word}" if isinstance(value, Path) and word[0] == "-" else word)
+            is_no_option = parameter.param_type_name == "argument" and word.startswith("-")
+            words.append(f"./{word}" if is_no_option else word)
     return shlex.join(words)

@@ -413,7 +413,7 @@ def write_report(
 def print_results(stages: Stages, context: typer.Context, run: Run, files: dict[str, str]) -> None:
     """Print the summary or JSON, once the files, with their descriptions, are in place."""
     say_results_are_complete()
-    out = context.params["out"]
+    out = Path(context.params["out"])
     details = summary.details_rows(run) if context.params.get("verbose") else ()
     run = replace(run, stages=tuple(stages.times), warnings=tuple(stages.warnings))
     files_row = summary.files_row(out, files)
