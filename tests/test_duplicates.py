@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -269,6 +270,24 @@ def test_small_digits_are_no_copies_of_each_other():
     again = [brightened(image, 0.8) for image in images]
     groups = find_duplicates(as_photos(images + again))
     assert {tuple(sorted(group.members)) for group in groups} == {(i, 300 + i) for i in range(300)}
+
+
+def test_small_pictures_of_another_light_are_no_copies(pictures):
+    """Small photographs of one face differ in shading, as these do, and agree in detail."""
+    small = [pictures[i].resize((40, 40)) for i in (1, 2, 5, 8, 10, 11)]
+    light = np.linspace(0.7, 1, 40)[:, None]
+    shaded = [Image.fromarray(np.uint8(np.asarray(image) * light)) for image in small]
+    assert find_duplicates(as_photos([*small, *shaded])) == []
+
+
+def test_similarities_are_at_most_1(pictures):
+    """Of files with other bytes and equal pixels, too."""
+    small = [picture.resize((40, 30)) for picture in pictures]
+    photos = as_photos(small * 2)
+    digests = [f"{digest}{i}" for i, digest in enumerate(photos.digests)]
+    groups = find_duplicates(replace(photos, digests=digests))
+    assert len(groups) > 20
+    assert max(value for group in groups for value in group.similarities) <= 1
 
 
 def test_plain_pictures_are_compared_by_contents_only():

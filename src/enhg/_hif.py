@@ -218,7 +218,10 @@ def read_hif(
             text = JsonStream(stream, lambda: report(stream.buffer.tell(), total))
             content = _Content()
             content.read(text)
-            return content.collected().without_empty(drop_empty), content.metadata
+            named = content.collected().without_empty(drop_empty)
+            if not named.vertex_names:
+                raise InputError("a hypergraph must have a node, got none")
+            return named, content.metadata
     except (InputError, UnicodeDecodeError) as error:
         own = error.parameter if isinstance(error, InputError) else None
         raise InputError(
@@ -335,8 +338,6 @@ class _Content:
             raise InputError("incidences must have no direction: a Hypergraph has none")
 
     def collected(self) -> NamedIncidence:
-        if not self.nodes.places:
-            raise InputError("a hypergraph must have a node, got none")
         vertex_names, vertex_places, _ = self.nodes.order()
         edge_names, edge_places, listed = self.edges.order()
         weights, given = np.ones(len(edge_names)), _joined(self.edge_weights, np.float64)

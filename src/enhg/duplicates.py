@@ -11,9 +11,9 @@ in detail, at 128 pixels or the size of the smaller: different pictures of one k
 large, as sky and horizon or the outline of a leaf, copies also in what is small. The fit is refined
 and a band of middle frequencies, which recompression and resizing keep, is correlated in
 overlapping blocks. The similarity is the first quartile of the correlations of blocks with texture:
-three quarters of them are at least as similar. Where three blocks with strong texture correlate
-little, as where one form is filled in twice, pictures are no copies. Where few blocks have texture,
-half the side is taken, and at 32 pixels they are compared by contents only.
+three quarters of them are at least as similar. Where the three least similar blocks with strong
+texture correlate little, as where one form is filled in twice, pictures are no copies. Where few
+blocks have texture, half the side is taken, and at 32 pixels they are compared by contents only.
 
 Two pictures of less than 64 pixels, or one of less than 48, have too little detail for that:
 different photographs of one face are as similar as copies. They must correlate by 0.999, reduced to
@@ -223,7 +223,7 @@ class _Pictures:
             a, b = pairs[batch].T
             rows, window = _fit_each_other(self.pixels[a], self.pixels[b])
             similarity[batch[rows]] = self._detailed(a[rows], b[rows], window)
-        return similarity
+        return np.minimum(similarity, 1)  # of rounding
 
     def linked(self, pairs: _Rows) -> _Rows:
         """The pairs of pictures that may be near-copies, by what takes little time."""

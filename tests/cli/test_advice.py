@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_commands_can_be_run_as_printed(folder, run, words, expected):
 def test_commands_of_odd_names(folder, run, tmp_path):
     (tmp_path / FOLDER).rename(tmp_path / "-v")
     for line in commands(run("cluster", "./-v", "-k", "3", "-o", "a", *HOG)):
-        assert parsed(line)["source"].samefile(tmp_path / "-v")
+        assert Path(parsed(line)["source"]).samefile(tmp_path / "-v")
     (tmp_path / "-v").rename(tmp_path / "two\nlines")
     shown = commands(run("cluster", "two\nlines", "-k", "3", "-o", "b", *HOG))
     assert [line[1] for line in shown] == ["predict"]  # the others could not be copied

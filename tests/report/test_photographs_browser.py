@@ -107,6 +107,19 @@ def test_what_opens_the_panel_keeps_its_place(opened, report, width):
         assert abs(closed_at - before) < 3, selector
 
 
+def test_the_panel_closes_when_what_opened_it_is_gone(opened, report):
+    """As after another page of an opened sheet."""
+    browser = opened(1360, report)
+    reveal(browser, "#group-1 .thumb").click()
+    assert browser.execute_script("""
+      const list = panel.origin.parentElement;
+      for (const button of [...list.querySelectorAll("button")]) button.remove();
+      sheets.resize = () => {};
+      panel.close();
+      return panel.element.hidden;
+    """)
+
+
 def test_the_panel_below_does_not_cover_a_point(opened, report):
     browser = opened(800, report)
     place, cover = browser.execute_async_script("""

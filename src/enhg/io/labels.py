@@ -157,8 +157,9 @@ class GivenLabels:
                 stacklevel=4,
             )
         if unknown:
+            strange = set(unknown)
             for line, name in zip(self.lines, self.names, strict=True):
-                if name.strip() in unknown:
+                if name.strip() in strange:
                     require_text(self.source, line, [name])
             close = difflib.get_close_matches(unknown[0], names, n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"the first name is '{names[0]}'"

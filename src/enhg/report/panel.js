@@ -39,7 +39,7 @@ const panel = {
   height() {
     if (!this.origin.isConnected) { // its sheet was filled again, perhaps without it
       this.origin = document.querySelector(`#sheets [data-sample="${this.first}"]`)
-        ?? document.querySelector(`#group-${samples.group[this.first]} .more`);
+        ?? document.querySelector(`#group-${samples.group[this.first]} .more`) ?? $("sheets");
     }
     const { top } = this.origin.getBoundingClientRect();
     return this.origin === map.canvas ? top + map.y[this.first] : top;
