@@ -196,8 +196,8 @@ class FeatureCache:
                 with file.open("rb") as stream:
                     state = read_archive(stream, _FORMAT, _VERSION)
                 yield from rows(state)
-                now = time_ns()  # of its use; not by touch, whose clock would lose their order
-                os.utime(file, ns=(now, now))
+                time = time_ns()  # of its use; not by touch, whose clock would lose their order
+                os.utime(file, ns=(time, time))
             except Exception:  # a damaged archive makes the decoder raise nearly anything
                 continue
 
